@@ -1,0 +1,3 @@
+"""Palimpsest: a long-term memory for assistants and communities."""
+
+__version__ = "0.1.0"

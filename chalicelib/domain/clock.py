@@ -1,0 +1,46 @@
+"""Times: always aware, always UTC, milliseconds at most; RFC 3339 with `Z` on the wire."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer
+
+DAY = 86_400.0
+
+
+def to_utc(moment: datetime) -> datetime:
+    """The same instant in UTC, cut to milliseconds. A naive time is taken as UTC (CASES: mem0#3213)."""
+    try:
+        aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("the time is outside the years 1 to 9999") from error
+    return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+
+
+def rfc3339(moment: datetime) -> str:
+    """`2026-11-30T15:09:56.123Z`: fixed width, so texts sort as times do."""
+    return to_utc(moment).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3].rjust(23, "0") + "Z"
+
+
+def parse_rfc3339(text: str) -> datetime:
+    """The reverse of `rfc3339`; takes any ISO 8601 time with or without offset. Raises ValueError."""
+    return to_utc(datetime.fromisoformat(text))
+
+
+def days_between(earlier: datetime, later: datetime) -> float:
+    """Days from `earlier` to `later`, never below zero (clocks differ)."""
+    return max(0.0, (later - earlier).total_seconds() / DAY)
+
+
+def _only_times(value: object) -> object:
+    if not isinstance(value, str | datetime):
+        raise ValueError("a time is a text such as 2026-11-30T15:09:56Z")  # noqa: TRY004 - pydantic shows it
+    return value
+
+
+Moment = Annotated[
+    datetime,
+    BeforeValidator(_only_times),
+    AfterValidator(to_utc),
+    PlainSerializer(rfc3339, return_type=str, when_used="json"),
+]

@@ -1,0 +1,206 @@
+"""Fusion: the raw scores of the search legs and what is known of each memory's source, as one order (SPEC M23, M24).
+
+Every signal is a small function that gives each candidate a value from 0 to 1. Those of relevance (`words`,
+`meaning`, `context_words`, `context_meaning`, `conversation`) are summed by weight; those of the query's facts
+(`author`, `day`) raise that sum by a part of itself, so they lift what is relevant and nothing else. A memory that
+knows nothing of a signal takes its own relevance in its place: no source is never a disadvantage.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Annotated, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from chalicelib.domain.query_facts import QueryFacts
+
+Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
+
+
+class RankingWeights(BaseModel):
+    """How much each signal counts; 0 switches it off. Defaults measured (`docs/ranking.md`)."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    words: Weight = 0.5
+    meaning: Weight = 0.5
+    context_words: Weight = 0.25
+    context_meaning: Weight = 0.5
+    conversation: Weight = 0.25
+    author: Weight = 0.3
+    """By which part a memory's relevance is raised when the query names who said it."""
+    day: Weight = 0.5
+    """By which part it is raised when the query names the day on which it was said."""
+
+
+class Candidate(NamedTuple):
+    """One memory that a search leg found: raw scores (None: that leg did not find it), facts of its source.
+
+    words, context_words: BM25, above 0. meaning, context_meaning: cosine, -1 to 1.
+    """
+
+    number: int
+    words: float | None = None
+    context_words: float | None = None
+    meaning: float | None = None
+    context_meaning: float | None = None
+    has_context: bool = False
+    """Whether the memory has a context at all, found by it or not."""
+    conversation: str | None = None
+    author: str | None = None
+    said_at: datetime | None = None
+
+
+class Ranked(NamedTuple):
+    """A candidate's place: its score, 0 to 1, and the share of each signal in it; the shares add up to the score."""
+
+    number: int
+    score: float
+    why: dict[str, float]
+
+
+Values = list[float]
+"""One value, 0 to 1, for each candidate, in their order."""
+
+
+def rank(
+    candidates: Sequence[Candidate],
+    facts: QueryFacts | None = None,
+    weights: RankingWeights | None = None,
+    unrelated: float | None = None,
+) -> list[Ranked]:
+    """The candidates, best first; equal scores by newer (higher) number first (2 ms for 400).
+
+    Works with any legs: without vectors the order is by words, without words by meaning. `unrelated` is the cosine
+    below which texts have nothing in common (the model's relevance threshold): it keeps few and close candidates
+    from being spread over the whole scale. The score orders one search's candidates; it is no probability, and
+    scores of different searches do not compare.
+    """
+    facts = facts or QueryFacts()
+    weights = weights or RankingWeights()
+    count = len(candidates)
+    own = {"words": words(candidates), "meaning": meaning(candidates, unrelated)}
+    values = own | {
+        "context_words": context_words(candidates, own["words"]),
+        "context_meaning": context_meaning(candidates, own["meaning"], unrelated),
+        "conversation": conversation(candidates, _sum(_weighted(own, weights), count)),
+    }
+    boosts = {"author": author(candidates, facts), "day": day(candidates, facts)}
+    shares = _raised(_weighted(values, weights), boosts, weights, count)
+    scores = _sum(shares, count)
+    names = tuple(shares)
+    rows = list(zip(*shares.values(), strict=True)) or [()] * count
+    order = sorted(range(count), key=lambda place: (-scores[place], -candidates[place].number))
+    return [
+        Ranked(
+            candidates[place].number,
+            scores[place],
+            {name: share for name, share in zip(names, rows[place], strict=True) if share},
+        )
+        for place in order
+    ]
+
+
+def words(candidates: Sequence[Candidate]) -> Values:
+    """How well the memory's words match: BM25 as a part of the best (BM25's least is no match: 0)."""
+    raw = [c.words for c in candidates]
+    return _parts(raw, _best(raw))
+
+
+def meaning(candidates: Sequence[Candidate], unrelated: float | None = None) -> Values:
+    """How close the memory is in meaning: cosine on the scale of this leg (`_scale`)."""
+    raw = [c.meaning for c in candidates]
+    return _on_scale(raw, raw, unrelated)
+
+
+def context_words(candidates: Sequence[Candidate], own: Values) -> Values:
+    """How well the words said just before match, as a part of the best match of either leg of words (so that the
+    only memory with a context is not the best by that). A memory without context: `own`, its own words."""
+    raw = [c.context_words for c in candidates]
+    found = _parts(raw, max(_best(raw), _best([c.words for c in candidates])))
+    return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]
+
+
+def context_meaning(candidates: Sequence[Candidate], own: Values, unrelated: float | None = None) -> Values:
+    """How close context and memory together are in meaning, on the scale of both legs of meaning. A memory
+    without context: `own`, its own closeness."""
+    raw = [c.context_meaning if c.has_context else None for c in candidates]
+    found = _on_scale(raw, [*raw, *(c.meaning for c in candidates)], unrelated)
+    return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]
+
+
+def conversation(candidates: Sequence[Candidate], own: Values) -> Values:
+    """The best relevance in the memory's conversation; a memory that is from none: its own relevance."""
+    best: dict[str, float] = {}
+    for candidate, value in zip(candidates, own, strict=True):
+        if candidate.conversation is not None and value > best.get(candidate.conversation, 0.0):
+            best[candidate.conversation] = value
+    return [
+        value if c.conversation is None else best.get(c.conversation, 0.0)
+        for c, value in zip(candidates, own, strict=True)
+    ]
+
+
+def author(candidates: Sequence[Candidate], facts: QueryFacts) -> Values:
+    """1 if the query names who said the memory, by any part of the name."""
+    named = {name: facts.names_author(name) for name in {c.author for c in candidates}}
+    return [float(named[c.author]) for c in candidates]
+
+
+def day(candidates: Sequence[Candidate], facts: QueryFacts) -> Values:
+    """1 if the query names the day on which the memory was said (the day, not its month or year)."""
+    if not facts.days:
+        return [0.0] * len(candidates)
+    return [float(facts.on_day(c.said_at)) for c in candidates]
+
+
+def _best(raw: Sequence[float | None]) -> float:
+    return max((score for score in raw if score is not None), default=0.0)
+
+
+def _parts(raw: Sequence[float | None], best: float) -> Values:
+    if best <= 0:
+        return [0.0] * len(raw)
+    return [score / best if score else 0.0 for score in raw]
+
+
+def _on_scale(raw: Sequence[float | None], among: Sequence[float | None], unrelated: float | None) -> Values:
+    """Min-max of cosines, stretched downward so that the least `among` those found counts half: a leg gives its
+    best hits only, so the least is no bad one. What the leg did not find counts as the least. No hits: 0."""
+    known = [score for score in among if score is not None]
+    if not known:
+        return [0.0] * len(raw)
+    best, least = max(known), min(known)
+    floor = 2 * least - best
+    if unrelated is not None:
+        floor = min(floor, unrelated)
+    if best == floor:
+        return [1.0] * len(raw)
+    scale = 1 / (best - floor)
+    return [((least if score is None else score) - floor) * scale for score in raw]
+
+
+def _weighted(values: dict[str, Values], weights: RankingWeights) -> dict[str, Values]:
+    """The share of each signal in the weighted mean, over those signals that say anything of these candidates."""
+    said = {name: weight for name, of in values.items() if (weight := getattr(weights, name)) and any(of)}
+    total = sum(said.values())
+    return {name: [weight / total * value for value in values[name]] for name, weight in said.items()}
+
+
+def _sum(shares: dict[str, Values], count: int) -> Values:
+    return [sum(row) for row in zip(*shares.values(), strict=True)] if shares else [0.0] * count
+
+
+def _raised(
+    shares: dict[str, Values], boosts: dict[str, Values], weights: RankingWeights, count: int
+) -> dict[str, Values]:
+    """The shares of relevance with those of the boosts, all scaled so that no sum exceeds 1."""
+    parts = {name: part for name, of in boosts.items() if (part := getattr(weights, name)) and any(of)}
+    if not parts:
+        return shares
+    scale = 1 / (1 + sum(parts.values()))
+    raised = {name: [share * scale for share in of] for name, of in shares.items()}
+    relevance = _sum(raised, count)
+    for name, part in parts.items():
+        raised[name] = [part * value * one for value, one in zip(boosts[name], relevance, strict=True)]
+    return raised
