@@ -1,0 +1,102 @@
+"""What every use case on memories needs to know of its space at the start: rights, categories, settings."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from chalicelib.domain.category import Category, find, recallable_ids
+from chalicelib.domain.memory import Memory
+from chalicelib.domain.records import SpaceRecord
+from chalicelib.domain.scope import Right, Scope
+from chalicelib.domain.shown import show_memory
+from chalicelib.domain.vitality import Retention
+from chalicelib.errors import ForbiddenError, InvalidError, NotFoundError
+from chalicelib.ports import AccountStore, Clock, MemoryStore
+
+
+def require(scope: Scope, right: Right) -> None:
+    """Raises ForbiddenError unless the scope holds `right`."""
+    if not scope.allows(right):
+        raise ForbiddenError(
+            f"this needs the right to {right.value} in {scope.space.name}", right=right.value
+        )
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """One space at one moment, read at most once a request."""
+
+    scope: Scope
+    now: datetime
+    store: MemoryStore
+    accounts: AccountStore
+
+    @cached_property
+    def all_categories(self) -> list[Category]:
+        """Deleted ones too."""
+        return self.store.categories(self.scope)
+
+    @cached_property
+    def categories(self) -> list[Category]:
+        """Those that exist."""
+        return [category for category in self.all_categories if not category.deleted]
+
+    @cached_property
+    def record(self) -> SpaceRecord | None:
+        """The space's own record."""
+        return self.store.space(self.scope)
+
+    @cached_property
+    def retention(self) -> Retention:
+        """The admin's settings of retention as of now (M29)."""
+        return self.accounts.installation().retention
+
+    @cached_property
+    def recallable(self) -> frozenset[str] | None:
+        """Ids of the categories that may be recalled here (M8, M9); None: no such rule."""
+        return recallable_ids(self.scope, self.categories)
+
+    def category_id(self, wanted: str | None, field: str = "category") -> str | None:
+        """The id of a category by name or id. Raises InvalidError naming `field` when there is none."""
+        if wanted is None:
+            return None
+        found = find(self.categories, wanted)
+        if found is None:
+            raise InvalidError(field, "there is no such category in this space")
+        return found.id
+
+    def show(self, memory: Memory) -> dict[str, Any]:
+        """JSON of a memory as of now."""
+        return show_memory(memory, self.categories, self.retention, self.now)
+
+    def existing(self, number: int) -> Memory:
+        """The memory, in any state but erased. Raises NotFoundError."""
+        memory = self.store.get(self.scope, number)
+        if memory is None or memory.state == "erased":
+            raise NotFoundError(f"there is no memory #{number} in this space", number=number)
+        return memory
+
+    def why_not_recalled(self, memory: Memory) -> str | None:
+        """Why a memory is not given to a model here (M8), or None when it may be."""
+        if memory.state != "active":
+            return f"it is {memory.state.value}"
+        if self.recallable is None or memory.category in self.recallable:
+            return None
+        if memory.category is None or memory.category not in {category.id for category in self.categories}:
+            return "it has no category"
+        return "its category is bound to another project"
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """Makes `Surroundings`."""
+
+    store: MemoryStore
+    accounts: AccountStore
+    clock: Clock
+
+    def look(self, scope: Scope, right: Right, now: datetime | None = None) -> Surroundings:
+        """The surroundings of this scope. Raises ForbiddenError without `right`."""
+        require(scope, right)
+        return Surroundings(scope, now or self.clock(), self.store, self.accounts)

@@ -1,0 +1,111 @@
+"""Vectors of memories: made once for each unchanged text, kept in the table, given to the index (M23, A6)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from chalicelib.domain.embedding import text_hash
+from chalicelib.domain.memory import Memory
+from chalicelib.domain.projection import EmbeddedText, IndexEntry
+from chalicelib.domain.records import SpaceRecord, Vector
+from chalicelib.domain.scope import Scope, Space, SpaceKind
+from chalicelib.errors import EmbeddingError
+from chalicelib.ports import Embedder, MemoryStore
+
+
+def passage_texts(memory: Memory) -> dict[str, str]:
+    """Role -> text to embed: the memory's words; and, where it has a context, that with the words."""
+    texts = {"text": memory.words}
+    if memory.context:
+        texts["context"] = f"{memory.context}\n{memory.words}"
+    return texts
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """The embedding model in use, if any, and its vectors."""
+
+    embedder: Embedder | None
+    store: MemoryStore
+
+    def serves(self, space: Space) -> bool:
+        """Whether vectors are made here at all: never for communities of types 1-5 (C4)."""
+        return self.embedder is not None and space.kind is not SpaceKind.COMMUNITY
+
+    @property
+    def fingerprint(self) -> str | None:
+        """Fingerprint of the model in use."""
+        return self.embedder.model.fingerprint if self.embedder else None
+
+    def complete(self, space: Space, record: SpaceRecord | None) -> bool:
+        """Whether this space's vectors of the model in use are complete, so that meaning may answer (A6)."""
+        if not self.serves(space):
+            return False
+        return record is None or self.fingerprint in record.embedded_with
+
+    def make(self, memories: Sequence[Memory]) -> list[Vector]:
+        """Vectors of these memories' texts; equal texts are embedded once. Raises EmbeddingError."""
+        if self.embedder is None or not memories:
+            return []
+        wanted = [(m.number, role, text) for m in memories for role, text in passage_texts(m).items()]
+        texts = list(dict.fromkeys(text for _, _, text in wanted))
+        found = dict(zip(texts, self.embedder.passages(texts), strict=True))
+        model = self.embedder.model.fingerprint
+        return [
+            Vector.model_validate(
+                {
+                    "number": number,
+                    "role": role,
+                    "model": model,
+                    "text_hash": text_hash(text),
+                    "data": found[text],
+                }
+            )
+            for number, role, text in wanted
+        ]
+
+    def kept(self, scope: Scope, memories: Sequence[Memory]) -> tuple[list[Vector], list[Memory]]:
+        """(vectors that the table has for these memories' present texts, memories that lack some)."""
+        if not self.serves(scope.space) or self.fingerprint is None or not memories:
+            return [], []
+        stored = self.store.vectors(scope, [memory.number for memory in memories], self.fingerprint)
+        by_place = {(vector.number, vector.role, vector.text_hash): vector for vector in stored}
+        valid: list[Vector] = []
+        lacking: list[Memory] = []
+        for memory in memories:
+            places = [(memory.number, role, text_hash(text)) for role, text in passage_texts(memory).items()]
+            have = [by_place[place] for place in places if place in by_place]
+            valid += have
+            if len(have) < len(places):
+                lacking.append(memory)
+        return valid, lacking
+
+    def entries(
+        self, scope: Scope, memories: Sequence[Memory], vectors: Sequence[Vector]
+    ) -> list[IndexEntry]:
+        """Index entries of these memories (tombstones for erased ones) with such of `vectors` as are theirs."""
+        parts: dict[int, dict[str, bytes]] = {}
+        for vector in vectors:
+            parts.setdefault(vector.number, {})[vector.role] = vector.data
+        entries = []
+        for memory in memories:
+            gone = memory.state == "erased"
+            mine = parts.get(memory.number, {})
+            embedded = {}
+            if not gone and self.fingerprint and "text" in mine:
+                embedded[self.fingerprint] = EmbeddedText(mine["text"], mine.get("context"))
+            entries.append(
+                IndexEntry(scope.space, memory.number, memory.revision, None if gone else memory, embedded)
+            )
+        return entries
+
+    def entries_from_table(self, scope: Scope, numbers: Sequence[int]) -> list[IndexEntry]:
+        """Index entries of these numbers as the table has them now, with the vectors it keeps; none are made."""
+        memories = list(self.store.get_many(scope, numbers).values())
+        living = [memory for memory in memories if memory.state != "erased"]
+        return self.entries(scope, memories, self.kept(scope, living)[0])
+
+    def query(self, text: str) -> bytes:
+        """The vector of a query. Raises EmbeddingError."""
+        if self.embedder is None:
+            raise EmbeddingError("no embedding model is set")
+        return self.embedder.query(text)

@@ -1,0 +1,209 @@
+"""From the table to the index: projecting changes, rebuilding, comparing. Safe to repeat, in any order (R5, R6)."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from chalicelib.domain.memory import Memory, State
+from chalicelib.domain.projection import IndexedState, IndexEntry, content_hash
+from chalicelib.domain.scope import Actor, Right, Scope, Space
+from chalicelib.errors import EmbeddingError, IndexUnavailableError
+from chalicelib.ports import MemoryStore, SearchIndex
+from chalicelib.services.memory.embedding import Embedding
+
+TRIES = 3
+STEP = 128
+"""Memories read, embedded and applied at a time."""
+
+
+def pass_scope(space: Space, name: str) -> Scope:
+    """The scope of a named pass over one space: reads and writes what is there, speaks for nobody."""
+    return Scope(
+        actor=Actor(kind="pass", id=name),
+        space=space,
+        rights=frozenset({Right.READ, Right.WRITE}),
+        place="job",
+    )
+
+
+@dataclass(frozen=True)
+class Projector:
+    """Makes the index hold what the table holds."""
+
+    store: MemoryStore
+    index: SearchIndex
+    embedding: Embedding
+
+    def project(self, space: Space, numbers: Sequence[int]) -> list[int]:
+        """Project these memories as the table has them now; returns those to be tried again.
+
+        A memory whose vectors cannot be made is found by words at once, and tried again for its vectors.
+        Raises IndexMissingError (rebuild), IndexUnavailableError, StoreError.
+        """
+        scope = pass_scope(space, "projector")
+        entries, lacking = self.entries(scope, list(self.store.get_many(scope, numbers).values()))
+        failed = self.index.apply(entries) if entries else []
+        return sorted({entry.number for entry in failed} | lacking)
+
+    def entries(self, scope: Scope, memories: Sequence[Memory]) -> tuple[list[IndexEntry], set[int]]:
+        """Index entries with all vectors that can be had (missing ones are made and kept), and numbers that lack some."""
+        living = [memory for memory in memories if memory.state is not State.ERASED]
+        kept, lacking = self.embedding.kept(scope, living)
+        try:
+            made = self.embedding.make(lacking)
+        except EmbeddingError:
+            return self.embedding.entries(scope, memories, kept), {memory.number for memory in lacking}
+        if made:
+            self.store.put_vectors(scope, made)
+        return self.embedding.entries(scope, memories, [*kept, *made]), set()
+
+
+@dataclass(frozen=True)
+class Rebuild:
+    """Builds the whole index anew from the table, while the old one goes on answering (R6)."""
+
+    store: MemoryStore
+    index: SearchIndex
+    projector: Projector
+
+    def rebuild(self) -> int:
+        """How many memories the new index holds. Afterwards it is in use. Raises SearchIndexError, StoreError."""
+        name = self.index.rebuild_begin()
+        count = 0
+        for space in self.store.spaces():
+            scope = pass_scope(space, "rebuild")
+            for memories in pages(self.store, scope):
+                entries, _ = self.projector.entries(scope, memories)
+                self._fill(name, entries)
+                count += len(memories)
+        self.index.rebuild_finish(name)
+        return count
+
+    def _fill(self, name: str, entries: list[IndexEntry]) -> None:
+        """Raises IndexUnavailableError rather than finish an index that lacks something."""
+        for _ in range(TRIES):
+            entries = self.index.rebuild_apply(name, entries)
+            if not entries:
+                return
+        raise IndexUnavailableError(f"the index refused {len(entries)} memories; the old one stays in use")
+
+
+def pages(store: MemoryStore, scope: Scope, after: int = 0) -> Iterator[list[Memory]]:
+    """All memories of a space in order of number, some at a time."""
+    while memories := store.page(scope, after=after, limit=STEP):
+        yield memories
+        after = memories[-1].number
+
+
+@dataclass
+class Differences:
+    """What the index had wrong, by kind, as numbers of memories; all of it is repaired when reported."""
+
+    missing: list[int] = field(default_factory=list)
+    stale: list[int] = field(default_factory=list)
+    extra: list[int] = field(default_factory=list)
+    unembedded: list[int] = field(default_factory=list)
+    checked: int = 0
+
+    @property
+    def count(self) -> int:
+        """How many there were."""
+        return len(self.missing) + len(self.stale) + len(self.extra) + len(self.unembedded)
+
+
+@dataclass(frozen=True)
+class Reconciler:
+    """Compares index and table, and repairs the index (R5)."""
+
+    store: MemoryStore
+    index: SearchIndex
+    embedding: Embedding
+    projector: Projector
+
+    def compare(
+        self, space: Space, *, sample: int | None = None, chance: random.Random | None = None
+    ) -> Differences:
+        """Compare a space, whole or (`sample`) that many memories from a random place on, and repair what differs.
+
+        What the index is only behind with (`unprojected`) is left to the projector. Raises SearchIndexError,
+        StoreError.
+        """
+        scope = pass_scope(space, "reconciler")
+        found = Differences()
+        after = self._somewhere(scope, chance or random.Random()) if sample else 0  # noqa: S311 - a sample, no secret
+        behind = set(self.store.unprojected(scope, 10_000))
+        while sample is None or found.checked < sample:
+            memories = self.store.page(scope, after=after, limit=STEP)
+            last = memories[-1].number if memories else None
+            self._compare(scope, memories, self._indexed(scope, after, last), behind, found)
+            if last is None:
+                break
+            after = last
+        return found
+
+    def _somewhere(self, scope: Scope, chance: random.Random) -> int:
+        newest = self.store.page(scope, after=None, limit=1, newest_first=True)
+        return chance.randrange(newest[0].number) if newest else 0
+
+    def _indexed(self, scope: Scope, after: int, last: int | None) -> dict[int, IndexedState]:
+        """What the index holds from `after` (exclusive) to `last` (inclusive; None: to the end)."""
+        states: dict[int, IndexedState] = {}
+        while page := self.index.indexed(scope, after=after, limit=STEP):
+            states |= {state.number: state for state in page if last is None or state.number <= last}
+            after = page[-1].number
+            if last is not None and after >= last:
+                break
+        return states
+
+    def _compare(
+        self,
+        scope: Scope,
+        memories: Sequence[Memory],
+        indexed: dict[int, IndexedState],
+        behind: set[int],
+        found: Differences,
+    ) -> None:
+        wrong: list[int] = []
+        for memory in memories:
+            found.checked += 1
+            if memory.number in behind:
+                continue
+            kind = self._difference(memory, indexed.get(memory.number), scope.space)
+            if kind is not None:
+                kind_list: list[int] = getattr(found, kind)
+                kind_list.append(memory.number)
+                wrong.append(memory.number)
+        known = {memory.number for memory in memories}
+        extra = [
+            state
+            for number, state in indexed.items()
+            if number not in known and number not in behind and state.content_hash
+        ]
+        found.extra += [state.number for state in extra]
+        self._repair(scope, wrong, extra)
+
+    def _difference(self, memory: Memory, state: IndexedState | None, space: Space) -> str | None:
+        gone = memory.state is State.ERASED
+        if state is None:
+            return "missing"
+        if state.revision != memory.revision or state.content_hash != ("" if gone else content_hash(memory)):
+            return "stale"
+        if not gone and self.embedding.serves(space) and self.embedding.fingerprint not in state.models:
+            return "unembedded"
+        return None
+
+    def _repair(self, scope: Scope, wrong: Sequence[int], extra: Sequence[IndexedState]) -> None:
+        entries, _ = self.projector.entries(scope, list(self.store.get_many(scope, wrong).values()))
+        entries += [IndexEntry(scope.space, state.number, state.revision + 1, None) for state in extra]
+        if entries:
+            self.index.repair(entries)
+
+
+def by_space(places: Sequence[tuple[str, int]]) -> list[tuple[Space, list[int]]]:
+    """(space key, number) pairs gathered by space."""
+    ordered = sorted(set(places))
+    return [
+        (Space.from_key(key), [number for _, number in group])
+        for key, group in groupby(ordered, key=lambda p: p[0])
+    ]

@@ -1,0 +1,256 @@
+"""Searching a space: legs of the index, latest writes, ranking, threshold, and the re-check against the table.
+
+The one place through which anything is found (M24). Its scope comes first; what the index says is never believed
+without the table's word.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from chalicelib.domain.filters import MemoryFilter
+from chalicelib.domain.memory import Memory
+from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
+from chalicelib.domain.query_facts import query_facts
+from chalicelib.domain.ranking import Candidate, Ranked, RankingWeights, rank
+from chalicelib.domain.recall_limits import Thresholds
+from chalicelib.errors import EmbeddingError, IndexMissingError, SearchIndexError
+from chalicelib.ports import Analyzer, MemoryStore, Reranker, SearchIndex
+from chalicelib.services.memory.context import Surroundings
+from chalicelib.services.memory.embedding import Embedding
+from chalicelib.services.memory.thresholds import ThresholdsInForce
+
+FRESH_MAX = 500
+"""Writes that the index may not have yet and that take part all the same."""
+FALLBACK_MAX = 1_000
+"""Memories that are compared by words when there is no index."""
+
+
+class Found(NamedTuple):
+    """A memory found: its score (for the order of this answer), each signal's share, the raw scores of the legs."""
+
+    memory: Memory
+    score: float
+    why: dict[str, float]
+    hit: Hit | None
+    """Raw scores of the legs; None when no index was asked."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a search gave. `below` = candidates that no threshold let through."""
+
+    found: list[Found]
+    matched_by: str
+    degraded: str | None
+    below: int = 0
+    others: list[Memory] = field(default_factory=list)
+    """Of a second filter: memories that would have been found, had they been wanted."""
+
+
+class _How(NamedTuple):
+    """How a query is matched: with which vector, and why not by meaning if it is not."""
+
+    vector: bytes | None
+    model: str | None
+    degraded: str | None
+
+
+@dataclass(frozen=True)
+class Finder:
+    """Finds memories of one space."""
+
+    store: MemoryStore
+    index: SearchIndex
+    analyzer: Analyzer
+    embedding: Embedding
+    thresholds: ThresholdsInForce
+    weights: RankingWeights
+    reranker: Reranker | None = None
+    depth: int = 200
+
+    def find(
+        self,
+        here: Surroundings,
+        text: str,
+        wanted: MemoryFilter,
+        limit: int,
+        also: MemoryFilter | None = None,
+    ) -> Finding:
+        """The best `limit` memories that match, best first. `also`: a second filter whose matches are counted.
+
+        Falls back to words (no vectors), then to the newest memories of the table (no index), and says so.
+        Raises StoreError only: the table is the one part without which there is no answer.
+        """
+        how = self._how(here, text)
+        fresh = self._fresh(here)
+        queries = [self._query(text, wanted, how, fresh)]
+        if also is not None:
+            queries.append(self._query(text, also, how, fresh, depth=50))
+        try:
+            answers = self.index.search(here.scope, queries)
+        except SearchIndexError as error:
+            why = "index_missing" if isinstance(error, IndexMissingError) else "index_unavailable"
+            return self._without_index(here, text, wanted, limit, why)
+        gate = _Gate(self.analyzer, text, self.thresholds.of(how.model))
+        found = self._checked(
+            here, self._ranked(here, text, answers[0], gate), answers[0], wanted, limit, gate
+        )
+        below = gate.below
+        others: list[Found] = []
+        if also is not None:
+            ranked = self._ranked(here, text, answers[1], gate)
+            others = self._checked(here, ranked, answers[1], also, len(ranked), gate)
+        matched_by = "meaning" if how.vector is not None else "words"
+        return Finding(
+            self._reranked(text, found), matched_by, how.degraded, below, [one.memory for one in others]
+        )
+
+    def by_meaning(self, here: Surroundings) -> bool:
+        """Whether this space is searched by meaning, if the embedder answers."""
+        return self.embedding.complete(here.scope.space, here.record)
+
+    def _how(self, here: Surroundings, text: str) -> _How:
+        space = here.scope.space
+        if not self.embedding.serves(space):
+            return _How(None, None, None)
+        if not self.embedding.complete(space, here.record):
+            return _How(None, None, "reindex_needed")
+        try:
+            return _How(self.embedding.query(text), self.embedding.fingerprint, None)
+        except EmbeddingError:
+            return _How(None, None, "embedder_unavailable")
+
+    def _fresh(self, here: Surroundings) -> list[IndexEntry]:
+        pending = self.store.unprojected(here.scope, FRESH_MAX)
+        return self.embedding.entries_from_table(here.scope, pending) if pending else []
+
+    def _query(
+        self,
+        text: str,
+        wanted: MemoryFilter,
+        how: _How,
+        fresh: Sequence[IndexEntry],
+        depth: int | None = None,
+    ) -> IndexQuery:
+        return IndexQuery(
+            text=text,
+            filter=wanted,
+            depth=(depth or self.depth) + len(wanted.exclude),
+            model=how.model,
+            vector=how.vector,
+            fresh=tuple(fresh),
+        )
+
+    def _ranked(self, here: Surroundings, text: str, hits: Sequence[Hit], gate: "_Gate") -> list[Ranked]:
+        candidates = [
+            Candidate(
+                number=hit.number,
+                words=hit.words,
+                context_words=hit.context_words,
+                meaning=hit.meaning,
+                context_meaning=hit.context_meaning,
+                has_context=hit.said.has_context,
+                conversation=hit.said.conversation,
+                author=hit.said.author,
+                said_at=hit.said.said_at,
+            )
+            for hit in hits
+        ]
+        return rank(candidates, query_facts(text, here.now), self.weights, gate.unrelated)
+
+    def _checked(
+        self,
+        here: Surroundings,
+        ranked: Sequence[Ranked],
+        hits: Sequence[Hit],
+        wanted: MemoryFilter,
+        limit: int,
+        gate: "_Gate",
+    ) -> list[Found]:
+        """The first `limit` of `ranked` which the table confirms, the filter wants and the threshold lets through."""
+        by_number = {hit.number: hit for hit in hits}
+        found: list[Found] = []
+        hopeful = [place for place in ranked if gate.may_pass(by_number[place.number])]
+        step = max(limit + 5, 10)
+        for start in range(0, len(hopeful), step):
+            places = hopeful[start : start + step]
+            memories = self.store.get_many(here.scope, [place.number for place in places])
+            for place in places:
+                memory, hit = memories.get(place.number), by_number[place.number]
+                if memory is None or not wanted.matches(memory) or not gate.passes(memory, hit):
+                    continue
+                found.append(Found(memory, round(place.score, 4), place.why, hit))
+                if len(found) == limit:
+                    return found
+        return found
+
+    def _reranked(self, text: str, found: list[Found]) -> list[Found]:
+        if self.reranker is None or len(found) < 2:
+            return found
+        scores = self.reranker.scores(text, [one.memory.words for one in found])
+        better = [
+            one._replace(score=round(score, 4), why={**one.why, "reranker": score})
+            for one, score in zip(found, scores, strict=True)
+        ]
+        return sorted(better, key=lambda one: (-one.score, -one.memory.number))
+
+    def _without_index(
+        self, here: Surroundings, text: str, wanted: MemoryFilter, limit: int, why: str
+    ) -> Finding:
+        """The newest memories of the table that share the query's words: what can be had without an index."""
+        stems = self.analyzer.stems(text)
+        related = self.thresholds.of(None)
+        found = []
+        for memory in self.store.page(here.scope, after=None, limit=FALLBACK_MAX, newest_first=True):
+            if not wanted.matches(memory):
+                continue
+            share = self.analyzer.coverage(stems, self.analyzer.stems(memory.words))
+            if share >= related.relevance_words and share > 0:
+                found.append(Found(memory, round(share, 4), {"words": round(share, 4)}, None))
+        best = sorted(found, key=lambda one: (-one.score, -one.memory.number))[:limit]
+        return Finding(best, "words", why)
+
+
+class _Gate:
+    """Lets through what is related: close in meaning, or sharing enough of the query's words (M23).
+
+    `below` counts what it held back.
+    """
+
+    def __init__(self, analyzer: Analyzer, query: str, related: Thresholds) -> None:
+        self._analyzer = analyzer
+        self._stems = analyzer.stems(query)
+        self._related = related
+        self._held: set[int] = set()
+
+    @property
+    def unrelated(self) -> float | None:
+        """The cosine under which texts have nothing in common; None when nothing is compared by meaning."""
+        return self._related.relevance_meaning if self._related.relevance_meaning < 1 else None
+
+    @property
+    def below(self) -> int:
+        """How many were held back so far."""
+        return len(self._held)
+
+    def may_pass(self, hit: Hit) -> bool:
+        """Whether it is worth to look at the text of this hit."""
+        if self._close(hit) or hit.words is not None:
+            return True
+        self._held.add(hit.number)
+        return False
+
+    def passes(self, memory: Memory, hit: Hit) -> bool:
+        """Whether this memory is related to the query."""
+        if self._close(hit):
+            return True
+        share = self._analyzer.coverage(self._stems, self._analyzer.stems(memory.words))
+        if share > 0 and share >= self._related.relevance_words:
+            return True
+        self._held.add(hit.number)
+        return False
+
+    def _close(self, hit: Hit) -> bool:
+        closest = max(hit.meaning or -1.0, hit.context_meaning or -1.0)
+        return closest >= self._related.relevance_meaning

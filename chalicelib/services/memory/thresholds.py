@@ -1,0 +1,33 @@
+"""Which thresholds hold: the admin's for this embedding model, else the model's measured defaults (M23)."""
+
+from dataclasses import dataclass
+
+from chalicelib.domain.embedding import EmbeddingModel
+from chalicelib.domain.recall_limits import Thresholds
+from chalicelib.ports import AccountStore
+
+WORDS = "words"
+"""The name under which the thresholds without an embedding model are kept."""
+RELEVANT_SHARE = 0.3
+DUPLICATE_SHARE = 0.75
+
+
+@dataclass(frozen=True)
+class ThresholdsInForce:
+    """Looks them up."""
+
+    accounts: AccountStore
+    model: EmbeddingModel | None
+
+    def of(self, fingerprint: str | None) -> Thresholds:
+        """The thresholds for answers made with this model (None: by words)."""
+        saved = self.accounts.installation().thresholds.get(fingerprint or WORDS)
+        if saved is not None:
+            return saved
+        by_meaning = self.model if self.model is not None and fingerprint == self.model.fingerprint else None
+        return Thresholds(
+            relevance_meaning=by_meaning.relevance if by_meaning else 1,
+            relevance_words=RELEVANT_SHARE,
+            duplicate_meaning=by_meaning.duplicate if by_meaning else 1,
+            duplicate_words=DUPLICATE_SHARE,
+        )
