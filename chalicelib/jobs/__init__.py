@@ -1,0 +1,1 @@
+"""Doors that nobody knocks at: the table's stream, the queue, the clock."""

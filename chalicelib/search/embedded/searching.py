@@ -1,0 +1,117 @@
+"""Answering queries from a snapshot: the legs, each cut to its depth, and fresh entries merged in."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from chalicelib.domain.projection import Hit, IndexQuery, Leg
+from chalicelib.domain.records import Role
+from chalicelib.ports import Analyzer
+from chalicelib.search import fresh
+from chalicelib.search.embedded.best import Found, best
+from chalicelib.search.embedded.postings import PostingsView
+from chalicelib.search.embedded.segment import Snapshot
+from chalicelib.search.embedded.terms import term
+from chalicelib.search.embedded.vectors import MatrixView
+from chalicelib.search.fresh import WordStatistics
+
+Answer = dict[tuple[int, Leg], Found]
+"""By place of the query, and leg."""
+Task = Callable[[], Answer]
+Run = Callable[[Sequence[Task], int], Iterable[Answer]]
+
+_ORDER: tuple[Leg, ...] = ("words", "context_words", "meaning", "context_meaning")
+_ROLE_OF: dict[Leg, Role] = {"meaning": "text", "context_meaning": "context"}
+
+
+def answers(
+    snapshot: Snapshot, queries: Sequence[IndexQuery], analyzer: Analyzer, run: Run
+) -> list[list[Hit]]:
+    """The hits of each query. `run(tasks, rows)` does the tasks, one after the other or side by side."""
+    stems = [analyzer.stems(query.text) for query in queries]
+    tasks: list[Task] = [partial(_by_words, snapshot, queries, stems), *_meanings(snapshot, queries)]
+    found: Answer = {}
+    for of_task in run(tasks, len(snapshot.numbers)):
+        found.update(of_task)
+    results = []
+    for place, query in enumerate(queries):
+        hits = _hits(snapshot, [found.get((place, leg)) for leg in _ORDER])
+        newer = snapshot.wanted[place].fresh
+        if newer:
+            statistics = _statistics(snapshot, stems[place])
+            hits = fresh.merged(query, newer, hits, analyzer, statistics)
+        results.append(hits)
+    return results
+
+
+def _by_words(snapshot: Snapshot, queries: Sequence[IndexQuery], stems: Sequence[Sequence[str]]) -> Answer:
+    found: Answer = {}
+    for place, query in enumerate(queries):
+        asked = Counter(map(term, stems[place]))
+        for leg, postings in _postings(snapshot).items():
+            if asked and leg in query.legs:
+                found[place, leg] = best(
+                    postings.scores(asked), snapshot.wanted[place].mask, query.depth, above=0.0
+                )
+    return found
+
+
+def _postings(snapshot: Snapshot) -> dict[Leg, PostingsView]:
+    return {"words": snapshot.words, "context_words": snapshot.context}
+
+
+def _meanings(snapshot: Snapshot, queries: Sequence[IndexQuery]) -> list[Task]:
+    """One task for each model and role: the vectors are gone through once for all queries."""
+    asked: dict[tuple[str, Leg], list[int]] = {}
+    for place, query in enumerate(queries):
+        if query.model is not None and query.vector is not None:
+            for leg in query.legs & _ROLE_OF.keys():
+                asked.setdefault((query.model, leg), []).append(place)
+    return [
+        partial(_by_meaning, snapshot, queries, places, leg, snapshot.matrices[model, _ROLE_OF[leg]])
+        for (model, leg), places in asked.items()
+        if (model, _ROLE_OF[leg]) in snapshot.matrices
+    ]
+
+
+def _by_meaning(
+    snapshot: Snapshot, queries: Sequence[IndexQuery], places: Sequence[int], leg: Leg, matrix: MatrixView
+) -> Answer:
+    vectors = [np.frombuffer(queries[place].vector or b"", "<f4").astype(np.float32) for place in places]
+    found: Answer = {}
+    for place, scores in zip(places, matrix.cosines(vectors), strict=True):
+        mask = snapshot.wanted[place].mask
+        allowed = mask[: matrix.size] if matrix.in_order else mask[matrix.rows]
+        slots, of_slots = best(scores, allowed, queries[place].depth)
+        found[place, leg] = (matrix.rows[slots].astype(np.int64), of_slots)
+    return found
+
+
+def _hits(snapshot: Snapshot, of_legs: Sequence[Found | None]) -> list[Hit]:
+    """One hit for each row that any leg found."""
+    scores = [
+        dict(zip(found[0].tolist(), found[1].tolist(), strict=True)) if found else {} for found in of_legs
+    ]
+    rows = list({row: None for of_leg in scores for row in of_leg})
+    numbers = snapshot.numbers[rows].tolist()
+    said = map(snapshot.said.__getitem__, rows)
+    return list(map(Hit, numbers, said, *(map(of_leg.get, rows) for of_leg in scores)))
+
+
+def _statistics(snapshot: Snapshot, stems: Sequence[str]) -> Mapping[Leg, WordStatistics]:
+    distinct = list(dict.fromkeys(stems))
+    return {
+        leg: WordStatistics(
+            postings.documents,
+            postings.average_length,
+            {
+                stem: len(rows)
+                for stem, (rows, _counts) in zip(
+                    distinct, postings.holders(list(map(term, distinct))), strict=True
+                )
+            },
+        )
+        for leg, postings in _postings(snapshot).items()
+    }

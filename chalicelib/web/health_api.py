@@ -1,0 +1,45 @@
+"""Health, and the contract itself: doors that need no authorization."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from chalice.app import Response
+
+from chalicelib.web import answers
+from chalicelib.web.call import Call
+from chalicelib.web.operations import Door
+
+door = Door.of("health")
+
+_FOLDER = Path(__file__).parent
+
+
+@door.operation("GET", "/v1/health", answer=answers.Health, public=True)
+def get_health(call: Call) -> Mapping[str, Any]:
+    """Whether all parts work: table, index, embedder, helper model, queue."""
+    return call.services.health.look()
+
+
+@door.operation("GET", "/v1/openapi.json", public=True)
+def get_contract(_call: Call) -> Response:
+    """This contract, as OpenAPI 3.1."""
+    return Response(_file("openapi.json"), {"Content-Type": "application/json"}, 200)
+
+
+@door.operation("GET", "/v1/docs", public=True)
+def get_docs(_call: Call) -> Response:
+    """A page that shows this contract."""
+    headers: dict[str, str | list[str]] = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; script-src 'self' 'unsafe-inline'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(_file("docs.html"), headers, 200)
+
+
+@cache
+def _file(name: str) -> str:
+    return (_FOLDER / name).read_text(encoding="utf-8")

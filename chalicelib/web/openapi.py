@@ -1,0 +1,155 @@
+"""The contract, made from the doors themselves: `python -m chalicelib.web.openapi` writes `openapi.json`.
+
+The committed file is what `/v1/openapi.json` serves; a test holds it equal to what is generated here.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from chalicelib import __version__
+from chalicelib.web.answers import ErrorAnswer
+from chalicelib.web.doors import operations
+from chalicelib.web.operations import Operation
+
+FILE = Path(__file__).with_name("openapi.json")
+
+_PARAM = re.compile(r"\{(\w+)\}")
+_PARTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "space": ("`personal`, `project:<id>` or `community:<platform>:<id>`, url-encoded", {"type": "string"}),
+    "number": ("the memory's number", {"type": "integer", "minimum": 1, "maximum": 10**15 - 1}),
+    "platform": ("`discord` or `telegram`", {"type": "string"}),
+    "change": ("the id of a change, from the history", {"type": "string"}),
+}
+_ERRORS = {
+    "400": "not JSON",
+    "401": "no credential, or one that does not hold",
+    "403": "known, but not allowed",
+    "404": "not there, or not for this caller to know of",
+    "409": "stale version, or a state that does not allow it (with the current state); request in flight",
+    "413": "too large",
+    "422": "a field is wrong: which, and why",
+    "429": "too many requests (with Retry-After)",
+    "503": "a part is down: which",
+}
+_KEY_HEADER = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "a repeat answers the first outcome; another request under the same key is refused",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[\\x21-\\x7e]+$"},
+}
+
+
+def document() -> dict[str, Any]:
+    """The whole contract as OpenAPI 3.1, as JSON values."""
+    listed = operations()
+    places, definitions = _schemas(listed)
+    paths: dict[str, dict[str, Any]] = {}
+    for operation in listed:
+        paths.setdefault(operation.path, {})[operation.method.lower()] = _operation(operation, places)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Palimpsest",
+            "version": __version__,
+            "description": "A long-term memory for assistants and communities.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "security": [{"bearer": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer", "description": "an API key, or an OIDC token"}
+            },
+            "schemas": definitions,
+        },
+    }
+
+
+Places = Mapping[tuple[Any, Any], dict[str, Any]]
+"""(model, mode) -> where its schema is."""
+
+
+def _schemas(listed: list[Operation]) -> tuple[Places, dict[str, Any]]:
+    read: list[type[BaseModel]] = []
+    shown: list[type[BaseModel]] = [ErrorAnswer]
+    for operation in listed:
+        read += [model for model in (operation.body, operation.query) if model is not None]
+        shown += [operation.answer] if operation.answer is not None else []
+    wanted: list[tuple[type[BaseModel], Any]] = [(model, "validation") for model in dict.fromkeys(read)]
+    wanted += [(model, "serialization") for model in dict.fromkeys(shown)]
+    places, schema = models_json_schema(wanted, ref_template="#/components/schemas/{model}")
+    return places, schema["$defs"]
+
+
+def _operation(operation: Operation, places: Places) -> dict[str, Any]:
+    described: dict[str, Any] = {
+        "operationId": operation.name,
+        "tags": [operation.tag],
+        "summary": operation.summary,
+        "parameters": _parameters(operation),
+        "responses": _responses(operation, places),
+    }
+    if operation.description:
+        described["description"] = " ".join(operation.description.split())
+    if operation.public:
+        described["security"] = []
+    if operation.body is not None:
+        described["requestBody"] = {
+            "required": bool(operation.body.model_json_schema().get("required")),
+            "content": {"application/json": {"schema": places[operation.body, "validation"]}},
+        }
+    return described
+
+
+def _parameters(operation: Operation) -> list[dict[str, Any]]:
+    parameters = []
+    for name in _PARAM.findall(operation.path):
+        description, schema = _PARTS.get(name, (f"the id of the {name}", {"type": "string"}))
+        parameters.append(
+            {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
+        )
+    if operation.query is not None:
+        for name, field in operation.query.model_json_schema()["properties"].items():
+            schema = {key: value for key, value in field.items() if key not in ("title", "description")}
+            parameters.append({"name": name, "in": "query", "required": False, "schema": _plain(schema)})
+    if operation.writes:
+        parameters.append(_KEY_HEADER)
+    return parameters
+
+
+def _plain(schema: dict[str, Any]) -> dict[str, Any]:
+    """A query parameter is there or not, never null."""
+    options = [one for one in schema.get("anyOf", []) if one.get("type") != "null"]
+    if len(options) == 1:
+        rest = {key: value for key, value in schema.items() if key not in ("anyOf", "default")}
+        return {**rest, **options[0]}
+    return schema
+
+
+def _responses(operation: Operation, places: Places) -> dict[str, Any]:
+    good: dict[str, Any] = {"description": "done"}
+    if operation.answer is not None:
+        good["content"] = {"application/json": {"schema": places[operation.answer, "serialization"]}}
+    elif operation.name == "get_docs":
+        good["content"] = {"text/html": {"schema": {"type": "string"}}}
+    else:
+        good["content"] = {"application/json": {"schema": {"type": "object"}}}
+    error = {"application/json": {"schema": places[ErrorAnswer, "serialization"]}}
+    bad = {status: {"description": text, "content": error} for status, text in _ERRORS.items()}
+    return {str(operation.status): good, **bad}
+
+
+def main() -> None:
+    """Write the contract to its file."""
+    FILE.write_text(json.dumps(document(), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

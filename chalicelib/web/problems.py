@@ -1,0 +1,80 @@
+"""Errors as HTTP answers: `{"error": {"code", "message", "details"}}`, the right status, never a stack trace."""
+
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from chalice.app import Response
+from pydantic import ValidationError
+
+from chalicelib.errors import (
+    InvalidError,
+    ItemTooLargeError,
+    PalimpsestError,
+    SearchIndexError,
+    StaleVersionError,
+    StoreError,
+    StoreUnavailableError,
+    TooLargeError,
+    TooManyRequestsError,
+    UnavailableError,
+)
+
+log = logging.getLogger("palimpsest.web")
+
+RETRY_AFTER_S = 2
+
+
+def answer(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
+    """A JSON answer in UTF-8."""
+    text = json.dumps(body, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    safe = text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return Response(safe, {"Content-Type": "application/json", **(headers or {})}, status)
+
+
+def problem(error: PalimpsestError) -> Response:
+    """The answer for an error of ours."""
+    headers = {}
+    if isinstance(error, UnavailableError):
+        headers["Retry-After"] = str(RETRY_AFTER_S)
+    if isinstance(error, TooManyRequestsError):
+        headers["Retry-After"] = str(error.details.get("retry_after", RETRY_AFTER_S))
+    if error.status == 401:
+        headers["WWW-Authenticate"] = 'Bearer realm="palimpsest"'
+    body = {"error": {"code": error.code, "message": error.message, "details": error.details}}
+    return answer(error.status, body, headers)
+
+
+def of_adapter(error: StoreError | SearchIndexError) -> PalimpsestError:
+    """What an adapter's error means to a caller, where no service has turned it into something better."""
+    if isinstance(error, ItemTooLargeError):
+        return TooLargeError("it is too large to be stored; nothing was changed")
+    if isinstance(error, StaleVersionError):
+        return UnavailableError("others are changing the same; try again", part="table")
+    if isinstance(error, SearchIndexError):
+        return UnavailableError("the search index does not answer", part="index")
+    log.error("the table failed", extra={"error": type(error).__name__})
+    if isinstance(error, StoreUnavailableError) and error.unknown:
+        return UnavailableError(
+            "the table did not answer in time; repeat with the same Idempotency-Key to learn whether it was done",
+            part="table",
+        )
+    return UnavailableError("the table does not answer; nothing was changed", part="table")
+
+
+def of_fields(error: ValidationError, prefix: str = "") -> InvalidError:
+    """Which fields are wrong, and why; never what was in them."""
+    fields = []
+    for one in error.errors(include_input=False, include_url=False, include_context=False):
+        place = ".".join(str(part) for part in one["loc"])
+        message = one["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+        if one["type"] == "value_error" and ": " in message:
+            named, message = message.split(": ", 1)
+            place = f"{place}.{named}" if place else named
+        if one["type"] == "extra_forbidden":
+            message = "is not a field here"
+        if one["type"] == "missing":
+            message = "is required"
+        fields.append({"field": f"{prefix}{place}" or "body", "message": message[:300]})
+    return InvalidError.of(fields)
