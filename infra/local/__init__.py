@@ -1,0 +1,1 @@
+"""The whole service in one process on a laptop: HTTP front, outbox, queue and clock around the same app."""
