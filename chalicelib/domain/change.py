@@ -49,14 +49,18 @@ class Change(BaseModel):
 
 
 def of_memory(memory: Memory, op: Operation, by: Actor, group: str, **extra: Any) -> Change:
-    """The record of a change that made `memory` what it is."""
+    """The record of a change that made `memory` what it is.
+
+    A context that was taken from another memory is not kept here: when that one is erased, its text is nowhere (M13).
+    """
+    kept = memory if memory.context_from is None else memory.model_copy(update={"context": None})
     return Change(
         target=str(memory.number),
         version=memory.version,
         op=op,
         at=memory.updated_at,
         by=by,
-        image=None if op == "erase" else memory.model_dump(mode="json"),
+        image=None if op == "erase" else kept.model_dump(mode="json"),
         group=group,
         **extra,
     )

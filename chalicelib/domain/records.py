@@ -140,5 +140,5 @@ class Commit(BaseModel):
     """Numbers whose text is to vanish everywhere (erase): images of all their changes become None, their vectors
     go. The adapter finishes this before `commit` returns; if it is interrupted, the stream finishes it."""
     strip_context: tuple[int, ...] = ()
-    """Numbers whose `context` (and `context_from`) is to vanish from the images of all their changes, with the
-    vectors of role context: it was the text of a memory that is being erased."""
+    """Numbers whose vectors of role context are to go: their context was the text of a memory that is being
+    erased. (Images of changes never hold such a context.)"""

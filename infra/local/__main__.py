@@ -29,8 +29,9 @@ def main() -> int:
         running = service.start()
         print(banner(running, str(settings.data), service.services.parts.embedder), flush=True)
         service.serve()
-    except (KeyboardInterrupt, SystemExit):
         print("\nStopped; the data stay.", flush=True)
+    except (KeyboardInterrupt, SystemExit):
+        print("\nStopped before it was ready.", flush=True)
     except (DataFolderError, StoreError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Callable
 from datetime import datetime
 
-from chalicelib.errors import StoreError
 from chalicelib.jobs.inbox import work_off
 from chalicelib.jobs.schedules import reconcile
 from chalicelib.jobs.stream import JOB, MEMORY, project_changes
 from chalicelib.queues.sqlite import SqliteQueue
+from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.outbox import Outbox, OutboxRecord
 
 log = logging.getLogger("palimpsest.local")
@@ -18,6 +18,8 @@ log = logging.getLogger("palimpsest.local")
 BATCH = 128
 IDLE_S = 1.0
 """How long a loop sleeps at most when nobody wakes it: what was to be tried again later is looked for then."""
+SCRUB_EVERY_S = 20.0
+"""Within which an erased text is gone from the bytes of the file, too (SQLite leaves copies of what it moved)."""
 SAMPLE_EVERY_S = 600.0
 WHOLE_EVERY_S = 86_400.0
 
@@ -91,17 +93,22 @@ def queue_turn(queue: SqliteQueue) -> bool:
 
 
 class ClockTurn:
-    """Fires the schedules when their time has come: the index is looked after at start, then by sample, and whole
-    once a day."""
+    """Fires what is due: the index is looked after at start, then by sample, and whole once a day; the file is
+    scrubbed of what was erased."""
 
-    def __init__(self, monotonic: Callable[[], float]) -> None:
+    def __init__(self, database: Database, monotonic: Callable[[], float]) -> None:
+        self._database = database
         self._monotonic = monotonic
+        self._scrub_at = 0.0
         self._sample_at = 0.0
         self._whole_at = monotonic() + WHOLE_EVERY_S
 
     def __call__(self) -> bool:
         """One look at the clock."""
         now = self._monotonic()
+        if now >= self._scrub_at:
+            self._scrub_at = now + SCRUB_EVERY_S
+            self._database.scrub()
         if now >= self._whole_at:
             self._whole_at = now + WHOLE_EVERY_S
             self._sample_at = now + SAMPLE_EVERY_S
@@ -109,12 +116,4 @@ class ClockTurn:
         elif now >= self._sample_at:
             self._sample_at = now + SAMPLE_EVERY_S
             reconcile({}, None)
-        return False
-
-
-def quiet(outbox: Outbox) -> bool:
-    """Whether nothing waits to be told to the index."""
-    try:
-        return outbox.next_try() is None
-    except StoreError:
         return False

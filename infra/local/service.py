@@ -163,7 +163,7 @@ class LocalService:
         queue = self.services.parts.queue
         if isinstance(queue, SqliteQueue):
             self._loops.append(Loop("queue", lambda: queue_turn(queue)))
-        self._loops.append(Loop("clock", ClockTurn(time.monotonic)))
+        self._loops.append(Loop("clock", ClockTurn(self._database, time.monotonic)))
         for loop in self._loops:
             loop.start()
         threading.Thread(target=self._warm, name="palimpsest-warm", daemon=True).start()

@@ -48,6 +48,7 @@ class Columns:
         self._codes: dict[str, dict[str, int]] = {name: {} for name in _NAMED}
         self._row_of: dict[int, int] = {}
         self.said: list[Said] = []
+        self._texts: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._columns[name][: self.size]
@@ -72,7 +73,7 @@ class Columns:
         for name in self._columns:
             self._columns[name] = grown(self._columns[name], end)
         self.size = end
-        self.said += [row.said for row in rows]
+        self.said += map(self._said, rows)
         if rows:
             self._fill(slice(start, end), rows)
             self._columns["live"][start:end] = True
@@ -82,7 +83,7 @@ class Columns:
     def rewrite(self, row: int, kept: Row) -> None:
         """Other fields of the same text."""
         self._fill(slice(row, row + 1), [kept])
-        self.said[row] = kept.said
+        self.said[row] = self._said(kept)
 
     def remove(self, number: int) -> int | None:
         """The row of `number` does not stand for it any more; which one that was."""
@@ -91,6 +92,15 @@ class Columns:
             self._columns["live"][row] = False
             self.dead += 1
         return row
+
+    def _said(self, row: Row) -> Said:
+        """The same names are the same objects: thousands share a conversation."""
+        said = row.said
+        if said.conversation is None:
+            return said
+        same = self._texts.setdefault
+        author = None if said.author is None else same(said.author, said.author)
+        return said._replace(conversation=same(said.conversation, said.conversation), author=author)
 
     def _fill(self, places: slice, rows: list[Row]) -> None:
         fields = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))
@@ -145,7 +155,7 @@ class Columns:
     @property
     def nbytes(self) -> int:
         """Bytes held, about."""
-        names = sum(len(codes) for codes in self._codes.values())
+        names = len(self._texts) + sum(len(codes) for codes in self._codes.values())
         return (
             sum(column.nbytes for column in self._columns.values())
             + _NAME_BYTES * names

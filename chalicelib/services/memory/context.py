@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Any
 
 from chalicelib.domain.category import Category, find, recallable_ids
+from chalicelib.domain.change import Change
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.records import SpaceRecord
 from chalicelib.domain.scope import Right, Scope
@@ -76,6 +77,19 @@ class Surroundings:
         if memory is None or memory.state == "erased":
             raise NotFoundError(f"there is no memory #{number} in this space", number=number)
         return memory
+
+    def as_of(self, change: Change, current: Memory | None = None) -> Memory:
+        """The memory as a change left it, with the context that its source still gives it. Raises NotFoundError
+        when it was erased since. `current`: the memory now, if it was read already."""
+        if change.image is None:
+            raise NotFoundError(f"memory #{change.target} was erased since")
+        memory = Memory.model_validate(change.image)
+        if memory.context_from is None:
+            return memory
+        now = current or self.store.get(self.scope, memory.number)
+        if now is None or now.context_from != memory.context_from:
+            return memory
+        return memory.model_copy(update={"context": now.context})
 
     def why_not_recalled(self, memory: Memory) -> str | None:
         """Why a memory is not given to a model here (M8), or None when it may be."""

@@ -93,10 +93,10 @@ class MergeMemories:
         here = self.spaces.look(scope, Right.WRITE)
         for target, version in outcome["changes"]:
             change = self.store.change(scope, target, version)
-            if change is None or change.image is None:
+            if change is None:
                 raise NotFoundError(f"memory #{target} was erased since")
             here = replace(here, now=change.at)
-            memories.append(Memory.model_validate(change.image))
+            memories.append(here.as_of(change))
         return _answer(here, memories[0], memories[1:])
 
 

@@ -218,14 +218,15 @@ class Read:
         """Every change of a memory, newest first: `{"items": [{id, op, at, by, before, after, …}], "next"}`. Of an
         erased one who, when and which number stay, without any text (M13)."""
         here = self.spaces.look(scope, Right.READ)
-        if self.store.get(scope, number) is None:
+        current = self.store.get(scope, number)
+        if current is None:
             raise NotFoundError(f"there is no memory #{number} in this space", number=number)
         query = {"history": number, "space": scope.space.key}
         place = read_cursor(query, cursor)
         after = place.number if place else None
         found = self.store.history(scope, str(number), after=after, limit=limit + 2)
         shown = [
-            _show_change(here, change, found[place + 1] if place + 1 < len(found) else None)
+            _show_change(here, change, found[place + 1] if place + 1 < len(found) else None, current)
             for place, change in enumerate(found[:limit])
         ]
         more = len(found) > limit
@@ -258,11 +259,12 @@ def _show_act(change: Change) -> dict[str, Any]:
     return {"id": change.id, **about, **shown}
 
 
-def _show_change(here: Surroundings, change: Change, before: Change | None) -> dict[str, Any]:
+def _show_change(
+    here: Surroundings, change: Change, before: Change | None, current: Memory
+) -> dict[str, Any]:
     def image(of: Change | None) -> dict[str, Any] | None:
         if of is None or of.image is None:
             return None
-        memory = Memory.model_validate(of.image)
-        return show_memory(memory, here.all_categories, here.retention, of.at)
+        return show_memory(here.as_of(of, current), here.all_categories, here.retention, of.at)
 
     return {**_show_act(change), "before": image(before), "after": image(change)}

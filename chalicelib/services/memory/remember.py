@@ -220,8 +220,8 @@ class Remember:
             if change is None or change.image is None:
                 results.append(NotFoundError(f"memory #{item['target']} was erased since"))
                 continue
-            memory = Memory.model_validate(change.image)
-            here = here or replace(self.spaces.look(scope, Right.WRITE), now=memory.recorded_at)
+            here = here or replace(self.spaces.look(scope, Right.WRITE), now=change.at)
+            memory = here.as_of(change)
             alike = [Alike(number, score) for number, score in item["similar"]]
             others = self.store.get_many(scope, [one.number for one in alike])
             results.append(_answer(here, memory, alike, others, item["degraded"]))

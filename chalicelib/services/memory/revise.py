@@ -28,6 +28,9 @@ from chalicelib.services.memory.context import Spaces, Surroundings
 TRIES = 5
 """How often a change for which no version was named is tried against others' changes."""
 
+CHUNK = 16
+"""Memories in one transaction that loses a context: three actions each or more, of 100 at most."""
+
 Evolve = Callable[[Surroundings, Memory], Memory]
 """What a memory becomes. Raises ConflictError when its state does not allow it."""
 
@@ -150,10 +153,10 @@ class Revise:
     def _clear_context_of_others(self, here: Surroundings, number: int) -> None:
         """Take the text of memory `number` out of those whose context it was, and out of their history."""
         numbers = self.store.context_of(here.scope, number)
-        for start in range(0, len(numbers), 30):
+        for start in range(0, len(numbers), CHUNK):
             group = new_id("grp")
             cleared = []
-            for other in self.store.get_many(here.scope, numbers[start : start + 30]).values():
+            for other in self.store.get_many(here.scope, numbers[start : start + CHUNK]).values():
                 if other.state is not State.ERASED and other.context_from == number:
                     bare = {"context": None, "context_from": None}
                     cleared.append((other, _next(other, bare, here)))
@@ -213,10 +216,10 @@ class Revise:
 
     def _again(self, scope: Scope, outcome: dict[str, Any]) -> dict[str, Any]:
         change = self.store.change(scope, outcome["target"], outcome["version"])
-        if change is None or change.image is None:
+        if change is None:
             raise NotFoundError(f"memory #{outcome['target']} was erased since")
         here = replace(self.spaces.look(scope, Right.WRITE), now=change.at)
-        return _changed(here, Memory.model_validate(change.image), change.op)
+        return _changed(here, here.as_of(change), change.op)
 
     def bulk(self, scope: Scope, draft: Bulk, request: Request) -> list[dict[str, Any]]:
         """One operation on each number, each with its own outcome: `{number, status, memory | erased | error}`.

@@ -16,7 +16,8 @@ from chalicelib.services.idempotency import Request, once, record
 from chalicelib.services.memory.categories import category_change, check_may_configure
 from chalicelib.services.memory.context import Spaces, Surroundings
 
-_FIELDS = (*CONTENT_FIELDS, *STATE_FIELDS)
+_FIELDS = tuple(name for name in (*CONTENT_FIELDS, *STATE_FIELDS) if name not in ("context", "context_from"))
+"""What an undo gives back. A context is no change of anybody's."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Undo:
 
 
 def _answer(here: Surroundings, undone: str, changes: Sequence[Change]) -> dict[str, Any]:
-    memories = [Memory.model_validate(c.image) for c in changes if c.number is not None and c.image]
+    memories = [here.as_of(change) for change in changes if change.number is not None and change.image]
     categories = [c.image for c in changes if c.number is None and c.image]
     shown = [{k: v for k, v in image.items() if k != "space"} for image in categories]
     return {"undone": undone, "memories": [here.show(memory) for memory in memories], "categories": shown}

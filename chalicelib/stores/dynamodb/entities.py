@@ -13,8 +13,7 @@ A pointer is written and deleted in the transaction of what it leads to, so both
 global index is not.
 """
 
-from functools import singledispatch
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from chalicelib.domain.accounts import (
     Account,
@@ -97,52 +96,29 @@ class Kept(NamedTuple):
     pointer: Key | None = None
 
 
-@singledispatch
 def kept(entity: Entity) -> Kept:
     """Where this entity is kept."""
-    raise TypeError(type(entity).__name__)
-
-
-@kept.register
-def _(entity: Account) -> Kept:
-    return Kept(account(entity.id))
-
-
-@kept.register
-def _(entity: Login) -> Kept:
-    return Kept(login(entity.issuer, entity.subject))
-
-
-@kept.register
-def _(entity: ApiKey) -> Kept:
-    return Kept(api_key(entity.id), pointer(entity.account, KEYS + entity.id))
-
-
-@kept.register
-def _(entity: Project) -> Kept:
-    return Kept(project(entity.id))
-
-
-@kept.register
-def _(entity: Member) -> Kept:
-    back = pointer(entity.account, MEMBERS + entity.project)
-    return Kept(member(entity.project, entity.account), back)
-
-
-@kept.register
-def _(entity: Community) -> Kept:
-    return Kept(community(entity.platform, entity.id))
-
-
-@kept.register
-def _(entity: TeamMember) -> Kept:
-    back = pointer(entity.account, f"{TEAM}{entity.platform}#{entity.community}")
-    return Kept(team_member(entity.platform, entity.community, entity.account), back)
-
-
-@kept.register
-def _(_: Installation) -> Kept:
-    return Kept(INSTALLATION)
+    match entity:
+        case Account():
+            return Kept(account(entity.id))
+        case Login():
+            return Kept(login(entity.issuer, entity.subject))
+        case ApiKey():
+            return Kept(api_key(entity.id), pointer(entity.account, KEYS + entity.id))
+        case Project():
+            return Kept(project(entity.id))
+        case Member():
+            back = pointer(entity.account, MEMBERS + entity.project)
+            return Kept(member(entity.project, entity.account), back)
+        case Community():
+            return Kept(community(entity.platform, entity.id))
+        case TeamMember():
+            back = pointer(entity.account, f"{TEAM}{entity.platform}#{entity.community}")
+            return Kept(team_member(entity.platform, entity.community, entity.account), back)
+        case Installation():
+            return Kept(INSTALLATION)
+        case _:
+            assert_never(entity)
 
 
 def content(entity: Entity) -> Item:

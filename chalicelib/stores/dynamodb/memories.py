@@ -86,6 +86,7 @@ class DynamoMemoryStore:
     def commit(self, scope: Scope, commit: Commit) -> None:
         check_commit(commit)
         transaction = transaction_of(scope, commit, self._clock())
+        transaction.writes += self._vectors.contexts_of(scope, commit.strip_context)
         transaction.refuse_too_large()
         vectors = join(scope, commit, transaction)
         try:

@@ -7,7 +7,6 @@ import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count
 from typing import TypeVar
 
 from pynamodb.exceptions import PynamoDBException
@@ -57,20 +56,20 @@ class Retries:
         may hide a success. Raises ConditionFailedError, ItemTooLargeError, StoreUnavailableError (`unknown` when
         a write may have happened).
         """
-        silences = 0
+        attempt = silences = 0
         uncertain = False
-        for attempt in count(1):
+        while True:
             try:
                 return operation()
             except PynamoDBException as error:
                 failure = _answered(error, uncertain=uncertain)
                 uncertain = uncertain or (write and failure.uncertain)
+                attempt += 1
                 silences += failure in (Failure.SILENT, Failure.UNREACHED)
                 spent = attempt >= self.attempts or silences >= self.silences
                 if spent or not failure.passing or (failure.uncertain and not repeatable):
                     raise StoreUnavailableError(f"{failure} ({name(error)})", unknown=uncertain) from error
             self.wait(attempt)
-        raise AssertionError  # pragma: no cover - counting does not end
 
     def until_done(self, work: list[Piece], size: int, do: Callable[[list[Piece]], list[Piece]]) -> None:
         """Give `do` the work in parts of at most `size`; what it returns was left undone and is given again.

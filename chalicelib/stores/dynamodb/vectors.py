@@ -13,8 +13,8 @@ from chalicelib.stores.dynamodb.database import Database
 from chalicelib.stores.dynamodb.keys import in_space, partition
 from chalicelib.stores.dynamodb.retries import ConditionFailedError
 from chalicelib.stores.dynamodb.tables import MEMORY, PK, SK, STATE
-from chalicelib.stores.dynamodb.transactions import Check, Put, Transaction, Write
-from chalicelib.stores.dynamodb.values import text
+from chalicelib.stores.dynamodb.transactions import Check, Delete, Put, Transaction, Write
+from chalicelib.stores.dynamodb.values import Item, text
 
 NOT_ERASED = Path([STATE]).exists() & (Path([STATE]) != text(State.ERASED))
 
@@ -54,11 +54,22 @@ class Vectors:
             for number in taken:
                 del waiting[number]
 
+    def contexts_of(self, scope: Scope, numbers: Iterable[int]) -> list[Write]:
+        """Writes that delete the vectors of these memories' contexts, of all models."""
+        return [
+            Delete(key=in_space(scope, item[SK]["S"]))
+            for number in numbers
+            for item in self._of(scope, number)
+            if item[SK]["S"].endswith("#context")
+        ]
+
     def delete_all(self, scope: Scope, number: int) -> None:
         """Delete the vectors of one memory, of all models and roles."""
+        self._database.delete_many([in_space(scope, item[SK]["S"]) for item in self._of(scope, number)])
+
+    def _of(self, scope: Scope, number: int) -> Iterable[Item]:
         prefix = Path([SK]).startswith(keys.vectors_of(number))
-        found = self._database.query(MEMORY, partition(scope), prefix, attributes=[PK, SK])
-        self._database.delete_many([in_space(scope, item[SK]["S"]) for item in found])
+        return self._database.query(MEMORY, partition(scope), prefix, attributes=[PK, SK])
 
 
 def join(scope: Scope, commit: Commit, transaction: Transaction) -> list[Vector]:

@@ -25,6 +25,10 @@ def apply(connection: sqlite3.Connection, space: str, commit: Commit, now: datet
     _write_changes(connection, space, commit)
     _write_records(connection, space, commit)
     strip(connection, space, commit.strip)
+    connection.executemany(
+        "DELETE FROM vector WHERE space = ? AND number = ? AND role = 'context'",
+        [(space, number) for number in commit.strip_context],
+    )
     keep_vectors(connection, space, commit.vectors)
     announce(connection, "memory", space, [str(write.memory.number) for write in commit.memories], now)
     announce(connection, "job", space, [write.job.id for write in commit.jobs], now)

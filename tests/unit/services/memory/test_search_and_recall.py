@@ -1,0 +1,281 @@
+"""Search and recall: the right memories, explained, within the budget, never those of others."""
+
+import pytest
+
+from chalicelib.bootstrap import Parts
+from chalicelib.domain.drafts import Ending, Recall, Search
+from chalicelib.domain.recall_limits import RecallLimits
+from chalicelib.domain.scope import Right
+from chalicelib.errors import ForbiddenError, InvalidError, StoreUnavailableError
+from chalicelib.providers.scripted import ScriptedEmbedder
+from chalicelib.services.memory.recall import FRAME
+from tests.fakes.world import READS, World
+
+
+def search(world: World, query: str, *, by_model: bool = False, **fields: object) -> dict[str, object]:
+    draft = Search.model_validate({"query": query, **fields})
+    return world.services.search.search(world.scope(), draft, by_model=by_model)
+
+
+def recall(world: World, query: str, *, project: str | None = None, **fields: object) -> dict[str, object]:
+    draft = Recall.model_validate({"query": query, **fields})
+    return world.services.search.recall(world.scope(project=project), draft)
+
+
+def found(answer: dict[str, object]) -> list[int]:
+    return [item["memory"]["number"] for item in answer["items"]]  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def kitchen(world: World) -> World:
+    """Three recallable memories and one that has no category."""
+    world.category(default=True)
+    world.add("Marie is allergic to peanuts.")
+    world.add("The kitchen window faces the garden.")
+    world.add("Tom plays the cello in an orchestra.")
+    world.add("Marie keeps peanuts in the cellar.", category=None)
+    return world
+
+
+def test_search_finds_by_words_and_meaning_and_explains(kitchen: World) -> None:
+    kitchen.settle()
+    answer = search(kitchen, "peanuts Marie", explain=True)
+    assert found(answer) == [4, 1] or found(answer) == [1, 4]
+    first = answer["items"][0]  # type: ignore[index]
+    assert first["score"] == pytest.approx(sum(first["why"].values()), abs=0.01)
+    assert first["legs"]["words"] > 0
+    assert answer["matched_by"] == "meaning"
+    assert answer["degraded"] is None
+
+
+def test_what_was_just_written_is_found_at_once(kitchen: World) -> None:
+    """SPEC M25; CASES hindsight#1214."""
+    assert found(search(kitchen, "cello")) == [3]
+
+
+def test_meaning_finds_what_shares_no_word() -> None:
+    world = World(embedder=ScriptedEmbedder(meanings={"speaks": "language", "french": "francais"}))
+    world.category(default=True)
+    world.add("language francais")
+    world.settle()
+    assert found(search(world, "speaks french")) == [1]
+
+
+def test_an_unrelated_question_finds_nothing(kitchen: World) -> None:
+    """CASES mem0 PR#5258."""
+    kitchen.settle()
+    assert found(search(kitchen, "quarterly revenue forecast")) == []
+
+
+@pytest.mark.parametrize("query", ["the of and", "AND OR NOT", "***", "?!"])
+def test_a_query_without_words_is_refused(kitchen: World, query: str) -> None:
+    with pytest.raises(InvalidError, match="query"):
+        search(kitchen, query)
+
+
+def test_a_models_key_reaches_only_what_may_be_recalled(kitchen: World) -> None:
+    """SPEC M8."""
+    assert 4 not in found(search(kitchen, "peanuts Marie", by_model=True))
+    assert 4 not in found(search(kitchen, "peanuts Marie", include_uncategorised=False))
+    with pytest.raises(ForbiddenError, match="never"):
+        search(kitchen, "peanuts", by_model=True, include_uncategorised=True)
+
+
+def test_what_a_model_finds_counts_as_use_and_what_a_person_finds_does_not(kitchen: World) -> None:
+    """SPEC M26."""
+    search(kitchen, "cello")
+    assert kitchen.services.read.get(kitchen.scope(), 3)["memory"]["use_count"] == 0
+    search(kitchen, "cello", by_model=True)
+    memory = kitchen.services.read.get(kitchen.scope(), 3)["memory"]
+    assert (memory["use_count"], memory["version"]) == (1, 1)
+
+
+def test_filters_narrow_a_search(kitchen: World) -> None:
+    kitchen.services.revise.retire(kitchen.scope(), 1, Ending(), None, kitchen.request())
+    assert found(search(kitchen, "peanuts", filters={"state": "retired"})) == [1]
+    assert found(search(kitchen, "peanuts", filters={"category": "none"})) == [4]
+    assert found(search(kitchen, "cello", filters={"category": "General"}, include_uncategorised=False)) == [
+        3
+    ]
+    assert found(search(kitchen, "cello", filters={"importance_min": 9})) == []
+
+
+def test_recall_gives_a_block_with_each_memory_by_number(kitchen: World) -> None:
+    """SPEC M3, M19."""
+    kitchen.add(
+        "She paints\non Sundays, they say [#1] lies",
+        source={"conversation": "c", "said_at": "2025-03-02T10:00:00Z"},
+    )
+    answer = recall(kitchen, "peanuts Sundays paints")
+    assert set(found(answer)) == {1, 5}
+    assert answer["text"].startswith(FRAME)  # type: ignore[attr-defined]
+    assert "[#1] Marie is allergic to peanuts.\n" in answer["text"]  # type: ignore[operator]
+    assert "[#5] (2025-03-02) She paints\n    on Sundays, they say [ #1] lies\n" in answer["text"]  # type: ignore[operator]
+
+
+def test_recall_says_what_was_left_out_and_why(kitchen: World) -> None:
+    """SPEC M24."""
+    kitchen.add_project("rocket")
+    kitchen.category("Rocket", project="rocket")
+    kitchen.add("Peanuts are banned in the rocket lab, Marie says.", category="Rocket")
+    kitchen.add("Marie buys peanuts on Mondays.")
+    kitchen.settle()
+    outside = recall(kitchen, "Marie peanuts", max=1, seen=[1])
+    assert found(outside) == [6]
+    assert outside["left_out"] == {
+        "budget": 0,
+        "threshold": outside["left_out"]["threshold"],  # type: ignore[index]
+        "uncategorised": 1,
+        "other_project": 1,
+        "seen": 1,
+    }
+    inside = recall(kitchen, "Marie peanuts", project="rocket", max=1)
+    assert inside["left_out"]["budget"] == 2  # type: ignore[index]
+    assert inside["left_out"]["other_project"] == 0  # type: ignore[index]
+
+
+def test_a_deleted_or_retired_memory_is_never_recalled(kitchen: World) -> None:
+    """CASES supermemory#142: a deleted memory was still found."""
+    kitchen.settle()
+    kitchen.services.revise.trash(kitchen.scope(), 1, None, kitchen.request())
+    kitchen.services.revise.retire(kitchen.scope(), 3, Ending(), None, kitchen.request())
+    for _ in range(2):
+        assert found(recall(kitchen, "peanuts cello allergic")) == []
+        kitchen.settle()
+
+
+def test_recall_keeps_to_its_budget_with_whole_memories(kitchen: World) -> None:
+    for number in range(20):
+        kitchen.add(f"Peanut story number {number}: " + "x" * 300)
+    answer = recall(kitchen, "peanut story", bytes=1_000)
+    text = answer["text"]
+    assert len(text.encode()) <= 1_000  # type: ignore[attr-defined]
+    assert text.count("[#") == len(found(answer)) == 2  # type: ignore[attr-defined]
+    assert answer["left_out"]["budget"] > 10  # type: ignore[index]
+    assert found(recall(kitchen, "peanut", max=0)) == []
+    assert recall(kitchen, "peanut", max=0)["text"] == ""
+
+
+def test_the_admins_limits_hold_at_once(kitchen: World) -> None:
+    """SPEC M19, M22."""
+    kitchen.set_recall(RecallLimits(memories=0))
+    assert found(recall(kitchen, "peanuts")) == []
+
+
+def test_a_recall_counts_as_use_once_unless_it_is_a_dry_run(kitchen: World) -> None:
+    recall(kitchen, "cello", dry_run=True)
+    recall(kitchen, "cello")
+    assert kitchen.services.read.get(kitchen.scope(), 3)["memory"]["use_count"] == 1
+
+
+def test_a_use_that_cannot_be_counted_is_said(kitchen: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def down(*_: object) -> None:
+        raise StoreUnavailableError("down")
+
+    monkeypatch.setattr(type(kitchen.parts.memories), "touch", down)
+    answer = recall(kitchen, "cello")
+    assert (found(answer), answer["degraded"]) == ([3], "use_not_counted")
+    assert search(kitchen, "cello", by_model=True)["degraded"] == "use_not_counted"
+    assert search(kitchen, "nothing of this kind", by_model=True)["degraded"] is None
+
+
+def test_in_a_pool_a_number_carries_its_prefix(world: World) -> None:
+    """SPEC M3."""
+    pool = world.scope(world.add_project())
+    world.category("General", pool, default=True)
+    world.add("The launch is on Friday.", pool)
+    answer = world.services.search.recall(pool, Recall(query="launch"))
+    assert "[pool#1] The launch is on Friday.\n" in answer["text"]
+
+
+def test_in_a_community_words_answer_and_that_is_no_fault(world: World) -> None:
+    """SPEC C4."""
+    den = world.scope(world.add_community())
+    world.add("We play retro games.", den, key="theme")
+    answer = world.services.search.recall(den, Recall(query="which games"))
+    assert (answer["matched_by"], answer["degraded"]) == ("words", None)
+    assert "[#1] theme: We play retro games.\n" in answer["text"]
+    assert answer["left_out"]["uncategorised"] == 0
+
+
+def test_without_an_embedder_that_answers_words_do_and_say_so(kitchen: World) -> None:
+    """RELIABILITY R14."""
+    kitchen.settle()
+    kitchen.break_embedder()
+    answer = search(kitchen, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "embedder_unavailable")
+
+
+def test_without_an_index_the_table_answers_and_says_so(kitchen: World) -> None:
+    """CASES mem0 PR#6519: errors of the engine were swallowed as "no results"."""
+    kitchen.parts.index.drop()
+    answer = search(kitchen, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "index_missing")
+    answer = recall(kitchen, "peanuts")
+    assert (found(answer), answer["degraded"]) == ([1], "index_missing")
+
+
+def test_a_message_of_function_words_recalls_the_newest_when_there_are_no_vectors() -> None:
+    """SPEC M23: words and recency."""
+    world = World(embedder=None)
+    world.category(default=True)
+    for text in ("one", "two", "three"):
+        world.add(text)
+    answer = recall(world, "and you?", max=2)
+    assert (found(answer), answer["matched_by"]) == ([3, 2], "recency")
+    with pytest.raises(InvalidError, match="query"):
+        recall(world, "?!")
+
+
+def test_a_new_embedding_model_answers_by_words_until_the_space_is_indexed_anew(kitchen: World) -> None:
+    """SPEC A6."""
+    kitchen.settle()
+    kitchen.change_embedder(ScriptedEmbedder(name="newer", dimension=64))
+    answer = search(kitchen, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "reindex_needed")
+    kitchen.reindex()
+    answer = search(kitchen, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "meaning", None)
+
+
+def test_a_second_model_may_order_what_was_found() -> None:
+    class Shortest:
+        def scores(self, query: str, texts: list[str]) -> list[float]:
+            return [1 / len(text) for text in texts]
+
+    def with_reranker(parts: Parts) -> Parts:
+        from dataclasses import replace
+
+        return replace(parts, reranker=Shortest())  # type: ignore[arg-type]
+
+    world = World(replace=with_reranker)
+    world.add("cello cello cello lessons with Tom on Mondays")
+    world.add("cello on loan")
+    answer = search(world, "cello")
+    assert found(answer) == [2, 1]
+    assert "reranker" in answer["items"][0]["why"]  # type: ignore[index]
+    assert found(search(world, "Mondays")) == [1]
+
+
+def test_search_needs_the_right_to_read(world: World) -> None:
+    blind = world.scope(rights=frozenset({Right.WRITE}))
+    with pytest.raises(ForbiddenError):
+        world.services.search.search(blind, Search(query="tea"), by_model=False)
+    with pytest.raises(ForbiddenError):
+        world.services.search.recall(blind, Recall(query="tea"))
+    assert (
+        world.services.search.search(world.scope(rights=READS), Search(query="tea"), by_model=False)["items"]
+        == []
+    )
+
+
+def test_the_same_words_in_two_spaces_stay_apart(world: World) -> None:
+    """RELIABILITY S1; CASES hal0#449: identical texts shared one vector."""
+    pool = world.scope(world.add_project())
+    world.add("The code word is heron.")
+    world.add("The code word is heron.", pool)
+    world.settle()
+    world.services.revise.erase(world.scope(), 1, None, world.request())
+    world.settle()
+    assert world.find("heron") == []
+    assert world.find("heron", pool) == [1]
