@@ -40,11 +40,13 @@ from chalicelib.services.memory.categories import Categories
 from chalicelib.services.memory.context import Spaces
 from chalicelib.services.memory.embedding import Embedding
 from chalicelib.services.memory.jobs import Jobs
+from chalicelib.services.memory.map import Map
 from chalicelib.services.memory.merge import MergeMemories
 from chalicelib.services.memory.project import Projector, Rebuild, Reconciler
 from chalicelib.services.memory.reading import Read
 from chalicelib.services.memory.recall import SearchAndRecall
 from chalicelib.services.memory.remember import Remember
+from chalicelib.services.memory.retain import Retain
 from chalicelib.services.memory.revise import Revise
 from chalicelib.services.memory.search import Finder
 from chalicelib.services.memory.similar import Similar
@@ -96,11 +98,13 @@ class Services:
     read: Read
     search: SearchAndRecall
     categories: Categories
+    map: Map
     jobs: Jobs
     # the index
     projector: Projector
     rebuild: Rebuild
     reconciler: Reconciler
+    retain: Retain
     health: Health
 
 
@@ -140,10 +144,12 @@ def build(settings: Settings, parts: Parts, clock: Clock = utc_now) -> Services:
         read=Read(spaces, store, index, parts.analyzer),
         search=SearchAndRecall(spaces, store, finder, parts.analyzer),
         categories=Categories(spaces, store, inbox, embedding, accounts),
+        map=Map(spaces, store, parts.analyzer, embedding),
         jobs=Jobs(spaces, store, inbox, index, embedding, projector, parts.queue, clock),
         projector=projector,
         rebuild=Rebuild(store, index, projector),
         reconciler=Reconciler(store, index, embedding, projector),
+        retain=Retain(store, accounts, index, clock),
         health=Health(accounts, index, parts.embedder, parts.queue),
     )
 

@@ -30,6 +30,8 @@ class SpaceRecord(BaseModel):
     """Category of adds that name none (M8); empty by default."""
     embedded_with: tuple[str, ...] = ()
     """Fingerprints of the embedding models whose vectors are complete here (A6). Others answer by words."""
+    trashed_at: tuple[Moment, ...] = ()
+    """When cleanup moved memories to the trash, in the last 24 hours at least: its daily limit (M28)."""
 
 
 class Vector(BaseModel):

@@ -11,6 +11,21 @@ log = logging.getLogger("palimpsest.schedules")
 SAMPLE = 256
 
 
+@job("cleanup")
+def clean_up(_event: Event) -> Failures:
+    """Daily cleanup of every space (SPEC M28). Safe to run twice, and late: the limit holds for any 24 hours."""
+    here = services()
+    for space in here.parts.memories.spaces():
+        try:
+            trashed = here.retain.clean(space)
+        except (SearchIndexError, StoreError) as error:
+            log.warning("a space was not cleaned", extra={"error": type(error).__name__})
+            continue
+        if trashed:
+            log.info("memories were moved to the trash", extra={"count": len(trashed)})
+    return failures([])
+
+
 @job("reconcile")
 def reconcile(event: Event) -> Failures:
     """Compare the index with the table and repair it: `{"whole": true}` all of it, else a sample of each space.

@@ -241,6 +241,24 @@ class SearchAnswer(Answer):
     degraded: str | None
 
 
+class MapPoint(Answer):
+    """A memory's place; x and y from -1 to 1."""
+
+    number: int
+    x: float
+    y: float
+    category: str | None
+
+
+class MapAnswer(Answer):
+    """The newest memories of a space as points in the plane, near ones alike (SPEC M17)."""
+
+    items: list[MapPoint]
+    matched_by: Literal["meaning", "words"]
+    degraded: str | None
+    more: bool = Field(description="whether there are older ones that are not on the map")
+
+
 class LeftOut(Answer):
     """Related memories that were not given, by reason (SPEC M24)."""
 

@@ -30,6 +30,12 @@ def recall_memories(call: Call) -> Mapping[str, Any]:
     return call.services.search.recall(scope, draft)
 
 
+@door.operation("GET", f"{SPACE}/map", answer=answers.MapAnswer)
+def get_map(call: Call) -> Mapping[str, Any]:
+    """The newest active memories as points in the plane, near ones alike in meaning (SPEC M17)."""
+    return call.services.map.draw(call.scope(Right.READ))
+
+
 @door.operation("POST", f"{SPACE}/jobs", status=202, body=NewJob, answer=answers.OneJob)
 def start_job(call: Call) -> Mapping[str, Any]:
     """Start reindexing after the embedding model changed (SPEC A6); `all` = in every space, by an admin."""

@@ -36,6 +36,11 @@ class Embedding:
         """Fingerprint of the model in use."""
         return self.embedder.model.fingerprint if self.embedder else None
 
+    @property
+    def dimension(self) -> int:
+        """Numbers in one vector of the model in use; 0 without one."""
+        return self.embedder.model.dimension if self.embedder else 0
+
     def complete(self, space: Space, record: SpaceRecord | None) -> bool:
         """Whether this space's vectors of the model in use are complete, so that meaning may answer (A6)."""
         if not self.serves(space):
