@@ -26,7 +26,7 @@ class RankingWeights(BaseModel):
     meaning: Weight = 0.5
     context_words: Weight = 0.25
     context_meaning: Weight = 0.5
-    conversation: Weight = 0.25
+    conversation: Weight = 0.4
     author: Weight = 0.3
     """By which part a memory's relevance is raised when the query names who said it."""
     day: Weight = 0.5

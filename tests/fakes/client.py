@@ -44,7 +44,7 @@ class Client:
         self.key = world.services.founding.new_key(anna, "Anna's key", world.now).plain
         self._front = Front(app, MAX_BODY)
 
-    def ask(  # noqa: PLR0913
+    def ask(
         self,
         method: str,
         path: str,
@@ -71,7 +71,9 @@ class Client:
         said: dict[str, Any] = {}
 
         def start(status: str, sent: list[tuple[str, str]]) -> None:
-            said.update(status=int(status.split()[0]), headers={name.lower(): value for name, value in sent})
+            said.update(
+                status=int(status.split(maxsplit=1)[0]), headers={name.lower(): value for name, value in sent}
+            )
 
         content = b"".join(self._front(environ, start))
         assert said["headers"]["content-length"] == str(len(content)) or method == "HEAD"

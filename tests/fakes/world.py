@@ -47,7 +47,11 @@ class World:
     """Everything, and what a test needs to set it up."""
 
     def __init__(
-        self, *, admin: bool = False, embedder: Embedder | str | None = "scripted", replace: Callable[[Parts], Parts] | None = None
+        self,
+        *,
+        admin: bool = False,
+        embedder: Embedder | str | None = "scripted",
+        replace: Callable[[Parts], Parts] | None = None,
     ) -> None:
         self.now = START
         self.database = Database(":memory:")
@@ -152,7 +156,7 @@ class World:
             ]
             return [
                 repr(tuple(row)) for table in tables for row in connection.execute(f'SELECT * FROM "{table}"')
-            ]  # noqa: S608
+            ]
 
     def settle(self) -> None:
         """Let the index catch up."""

@@ -26,8 +26,17 @@ def test_a_memorys_life_over_http(client: Client) -> None:
     assert client.delete(one).json["memory"]["state"] == "trashed"
     assert client.get(f"{MEMORIES}?state=trashed").json["items"][0]["number"] == number
     assert client.post(f"{one}/restore").json["memory"]["state"] == "active"
-    assert client.post(f"{one}/retire", {"version": 4, "reason": "outgrown"}).json["memory"]["state"] == "retired"
-    assert [c["op"] for c in client.get(f"{one}/history").json["items"]] == ["retire", "restore", "trash", "edit", "add"]
+    assert (
+        client.post(f"{one}/retire", {"version": 4, "reason": "outgrown"}).json["memory"]["state"]
+        == "retired"
+    )
+    assert [c["op"] for c in client.get(f"{one}/history").json["items"]] == [
+        "retire",
+        "restore",
+        "trash",
+        "edit",
+        "add",
+    ]
     undone = client.post(f"/v1/spaces/personal/changes/{number}-5/undo")
     assert undone.json["memories"][0]["state"] == "active"
     assert client.post(f"{one}/erase").json["erased"]["number"] == number
@@ -47,13 +56,17 @@ def test_a_batch_answers_for_each_item_in_order(client: Client) -> None:
     items = [{"text": "one"}, {"text": " "}, "no object", {"text": "two", "colour": "red"}, {"text": "three"}]
     reply = client.post(f"{MEMORIES}/batch", {"items": items})
     assert [one["status"] for one in reply.json["items"]] == [201, 422, 422, 422, 201]
-    assert reply.json["items"][3]["error"]["details"]["fields"] == [{"field": "colour", "message": "is not a field here"}]
+    assert reply.json["items"][3]["error"]["details"]["fields"] == [
+        {"field": "colour", "message": "is not a field here"}
+    ]
 
 
 def test_merge_and_bulk_over_http(client: Client) -> None:
     add(client, "one")
     add(client, "two")
-    merged = client.post(f"{MEMORIES}/merge", {"numbers": [1, 2], "versions": {"1": 1, "2": 1}, "text": "both"})
+    merged = client.post(
+        f"{MEMORIES}/merge", {"numbers": [1, 2], "versions": {"1": 1, "2": 1}, "text": "both"}
+    )
     assert (merged.status, merged.json["memory"]["derived_from"]) == (201, [1, 2])
     bulk = client.post(f"{MEMORIES}/bulk", {"op": "delete", "numbers": [3, 99]})
     assert [one["status"] for one in bulk.json["items"]] == [200, 404]
@@ -69,7 +82,9 @@ def test_a_repeat_under_the_same_key_answers_the_same(client: Client) -> None:
     elsewhere = client.post(f"{MEMORIES}/1/restore", headers=headers)
     assert elsewhere.status == 422
     for bad in ("", "x" * 256, "a b", "ž"):
-        assert client.post(MEMORIES, {"text": "tea"}, headers={"Idempotency-Key": bad}).fields == ["Idempotency-Key"]
+        assert client.post(MEMORIES, {"text": "tea"}, headers={"Idempotency-Key": bad}).fields == [
+            "Idempotency-Key"
+        ]
 
 
 BAD_BODIES: list[tuple[object, list[str]]] = [
@@ -132,7 +147,9 @@ def test_a_bad_field_is_named_and_nothing_is_stored(client: Client, body: object
         (b'{"text": "' + b"x" * 7_000_000 + b'"}', 413, []),
     ],
 )
-def test_a_body_that_cannot_be_is_refused(client: Client, raw: bytes, status: int, fields: list[str] | None) -> None:
+def test_a_body_that_cannot_be_is_refused(
+    client: Client, raw: bytes, status: int, fields: list[str] | None
+) -> None:
     reply = client.post(MEMORIES, raw=raw)
     assert reply.status == status
     assert fields is None or reply.fields == fields
@@ -177,7 +194,9 @@ def test_a_body_that_cannot_be_is_refused(client: Client, raw: bytes, status: in
         ("/", 404, None),
     ],
 )
-def test_a_path_or_query_that_cannot_be_is_refused(client: Client, path: str, status: int, field: str | None) -> None:
+def test_a_path_or_query_that_cannot_be_is_refused(
+    client: Client, path: str, status: int, field: str | None
+) -> None:
     reply = client.get(path)
     assert reply.status == status
     assert reply.fields == ([field] if field else [])
@@ -210,7 +229,7 @@ def test_a_cursor_of_another_list_is_refused(client: Client) -> None:
         ("/v1/spaces/personal/search", {"query": "  "}, ["query"]),
         ("/v1/spaces/personal/search", {"query": "AND OR NOT"}, ["query"]),
         ("/v1/spaces/personal/search", {"query": "the of and"}, ["query"]),
-        ("/v1/spaces/personal/search", {"query": "+-*()\"~"}, ["query"]),
+        ("/v1/spaces/personal/search", {"query": '+-*()"~'}, ["query"]),
         ("/v1/spaces/personal/search", {"query": "tea", "limit": 101}, ["limit"]),
         ("/v1/spaces/personal/search", {"query": "tea", "filters": {"colour": "red"}}, ["filters.colour"]),
         ("/v1/spaces/personal/recall", {"query": "tea", "max": 51}, ["max"]),
@@ -229,20 +248,36 @@ def test_bad_input_of_other_operations_names_the_field(
     assert (reply.status, reply.fields) == (422, fields)
 
 
-@pytest.mark.parametrize("body", [{"version": 1}, {"text": "x"}, {"version": 1, "text": None}, {"version": 1, "state": "x"}])
+@pytest.mark.parametrize(
+    "body", [{"version": 1}, {"text": "x"}, {"version": 1, "text": None}, {"version": 1, "state": "x"}]
+)
 def test_an_edit_says_what_and_from_which_version(client: Client, body: object) -> None:
     add(client)
     assert client.patch(f"{MEMORIES}/1", body).status == 422
 
 
-@pytest.mark.parametrize("said", ["2024-05-01T10:00:00Z", "2024-05-01T12:00:00+02:00", "2024-05-01T10:00:00", "2024-05-01T10:00:00.000Z"])
+@pytest.mark.parametrize(
+    "said",
+    ["2024-05-01T10:00:00Z", "2024-05-01T12:00:00+02:00", "2024-05-01T10:00:00", "2024-05-01T10:00:00.000Z"],
+)
 def test_a_time_may_come_with_or_without_z(client: Client, said: str) -> None:
     """CASES mem0#3213: a filter with a trailing Z returned nothing."""
     reply = client.post(MEMORIES, {"text": "tea", "valid_from": said})
     assert reply.json["memory"]["valid_from"] == "2024-05-01T10:00:00.000Z"
 
 
-@pytest.mark.parametrize("text", ["🤷🏽‍♀️ é é", "שלום \u202eعالم", "日本語のテキスト", "ř" * 100_000, "'; DROP TABLE", "\\u0000", "a\tb\r\nc"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "🤷🏽‍♀️ é é",
+        "שלום \u202eعالم",
+        "日本語のテキスト",
+        "ř" * 100_000,
+        "'; DROP TABLE",
+        "\\u0000",
+        "a\tb\r\nc",
+    ],
+)
 def test_any_text_round_trips_unchanged(client: Client, text: str) -> None:
     add(client, text)
     assert client.get(f"{MEMORIES}/1").json["memory"]["text"] == text
@@ -254,7 +289,10 @@ def test_categories_over_http(client: Client) -> None:
     one = f"/v1/spaces/personal/categories/{made.json['category']['id']}"
     assert client.get(one).json["category"]["name"] == "Work"
     assert client.patch(one, {"version": 1, "name": "Job"}).json["category"]["name"] == "Job"
-    assert [c["name"] for c in client.get("/v1/spaces/personal/categories").json["items"]] == ["General", "Job"]
+    assert [c["name"] for c in client.get("/v1/spaces/personal/categories").json["items"]] == [
+        "General",
+        "Job",
+    ]
     assert client.delete(f"{one}?version=2").status == 200
     assert client.get(one).status == 404
 
