@@ -92,8 +92,13 @@ class Memory(Content):
 
     @property
     def words(self) -> str:
-        """The text that is searched and embedded: the key of a fact, if any, then its text."""
-        return f"{self.key}: {self.text}" if self.key else self.text
+        """What is searched, embedded and shown to a model: who said it, or the key of a fact, then the text.
+
+        Who spoke is half of what was said: without it, "I" means nobody (measured: infra/decisions).
+        """
+        text = f"{self.key}: {self.text}" if self.key else self.text
+        author = self.source.author if self.source else None
+        return f"{author}: {text}" if author and not text.startswith(author) else text
 
 
 CONTENT_FIELDS: tuple[str, ...] = tuple(Content.model_fields)

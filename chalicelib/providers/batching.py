@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from threading import Lock
+from threading import Lock, Semaphore
 from typing import NamedTuple
 
 from chalicelib.errors import EmbedderUnavailableError, EmbeddingError
@@ -27,18 +27,21 @@ def batches(texts: Sequence[Sized], *, count: int, weight: int) -> Iterator[list
 
 
 class Gathering:
-    """Makes one call of `work` from the texts of callers that come while another call runs.
+    """Makes few calls of `work` from the texts of callers that come at the same time; at most `at_once` run.
 
-    A lone caller is served at once. The thread that finds no call running makes the next one, for all who wait,
-    first come first served; nothing waits for more to come, and no thread of its own is needed. A caller with many
-    texts queues one batch at a time, so that others get their turn between.
+    A lone caller is served at once. A thread that finds a free place makes the next call, for all who wait, first
+    come first served; nothing waits for more to come, and no thread of its own is needed. A caller with many texts
+    queues one batch at a time, so that others get their turn between.
     """
 
-    def __init__(self, work: Callable[[Sequence[str]], list[bytes]], *, count: int, weight: int) -> None:
+    def __init__(
+        self, work: Callable[[Sequence[str]], list[bytes]], *, count: int, weight: int, at_once: int
+    ) -> None:
         self._work = work
         self._count = count
         self._weight = weight
-        self._running = Lock()
+        self._places = Semaphore(at_once)
+        self._changing = Lock()
         self._waiting: deque[_Wanted] = deque()
 
     def __call__(self, texts: Sequence[Sized]) -> list[bytes]:
@@ -46,24 +49,32 @@ class Gathering:
         found: list[bytes] = []
         for batch in batches(texts, count=self._count, weight=self._weight):
             wanted = [_Wanted(text, weight, Future()) for text, weight in batch]
-            self._waiting.extend(wanted)
+            with self._changing:
+                self._waiting.extend(wanted)
             found.extend(self._await(one.vector) for one in wanted)
         return found
 
     def _await(self, vector: "Future[bytes]") -> bytes:
+        """Help until the text is computed, or another thread has it in hand."""
         while not vector.done():
-            with self._running:
-                if not vector.done():
-                    self._run(self._next())
+            with self._places:
+                batch = [] if vector.done() else self._next()
+                if batch:
+                    self._run(batch)
+            if not batch:
+                break
         return vector.result()
 
     def _next(self) -> list["_Wanted"]:
-        """The texts of the next call. For the one thread whose turn it is, while its own text still waits."""
-        batch = [self._waiting.popleft()]
-        total = batch[0].weight
-        while self._waiting and len(batch) < self._count and total + self._waiting[0].weight <= self._weight:
-            batch.append(self._waiting.popleft())
-            total += batch[-1].weight
+        """The texts of the next call; none when all are in hand."""
+        batch: list[_Wanted] = []
+        total = 0
+        with self._changing:
+            while self._waiting and len(batch) < self._count:
+                if batch and total + self._waiting[0].weight > self._weight:
+                    break
+                batch.append(self._waiting.popleft())
+                total += batch[-1].weight
         return batch
 
     def _run(self, batch: list["_Wanted"]) -> None:

@@ -18,7 +18,7 @@ from chalicelib.providers.cutting import cut
 
 NAME = "multilingual-e5-small"
 DIMENSION = 384
-RELEVANCE = 0.80
+RELEVANCE = 0.765
 DUPLICATE = 0.93
 
 CHARACTERS = 2_000
@@ -27,6 +27,9 @@ TOKENS = 192
 BATCH_TEXTS = 64
 BATCH_TOKENS = 512
 """Of one call of the engine, so that nobody waits long for another's batch."""
+AT_ONCE = 2
+"""Calls of the engine for passages at the same time. One call alone leaves processors idle while its threads wait
+for each other; its texts together cost an eighth less than one by one."""
 QUERIES_KEPT = 256
 
 
@@ -119,7 +122,10 @@ def _load() -> _Loaded:
             f"The bundled embedding model has vectors of {model.dim} numbers, not {DIMENSION}."
         )
     gathering = Gathering(
-        lambda texts: _as_bytes(model.passage(texts)), count=BATCH_TEXTS, weight=BATCH_TOKENS
+        lambda texts: _as_bytes(model.passage(texts)),
+        count=BATCH_TEXTS,
+        weight=BATCH_TOKENS,
+        at_once=AT_ONCE,
     )
     return _Loaded(model, gathering, os.getpid())
 

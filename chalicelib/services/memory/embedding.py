@@ -41,6 +41,12 @@ class Embedding:
         """Numbers in one vector of the model in use; 0 without one."""
         return self.embedder.model.dimension if self.embedder else 0
 
+    @property
+    def unrelated(self) -> float | None:
+        """The cosine under which texts have nothing in common: the model's measured default, whatever the admin's
+        threshold is, for it scales the ranking. None without a model."""
+        return self.embedder.model.relevance if self.embedder else None
+
     def complete(self, space: Space, record: SpaceRecord | None) -> bool:
         """Whether this space's vectors of the model in use are complete, so that meaning may answer (A6)."""
         if not self.serves(space):

@@ -261,7 +261,7 @@ def _memory(
         place = (source.conversation, source.position - 1)
         previous = spoken.get(place) or before.get(place)
         if previous is not None:
-            context, context_from = previous.text, previous.number
+            context, context_from = previous.words, previous.number
     category = here.category_id(draft.category)
     if category is None and "category" not in draft.model_fields_set and here.record is not None:
         default = here.record.default_category

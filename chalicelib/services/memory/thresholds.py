@@ -8,8 +8,8 @@ from chalicelib.ports import AccountStore
 
 WORDS = "words"
 """The name under which the thresholds without an embedding model are kept."""
-RELEVANT_SHARE = 0.3
-DUPLICATE_SHARE = 0.75
+RELEVANT_SHARE = 0.33
+DUPLICATE_SHARE = 0.6
 
 
 @dataclass(frozen=True)

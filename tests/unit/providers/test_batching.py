@@ -1,7 +1,8 @@
 """Texts of callers that come at the same time are computed together, and each gets its own."""
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -39,20 +40,22 @@ class Model:
         return [text.encode() for text in texts]
 
 
-def queued(gathering: Gathering, count: int) -> None:
-    """Wait until `count` texts are in the queue."""
-    while len(gathering._waiting) < count:
-        threading.Event().wait(0.001)
+def until(holds: Callable[[], bool]) -> None:
+    """Wait until it holds, half a minute at most."""
+    pause, end = threading.Event(), time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        pause.wait(0.001)
 
 
 def test_what_comes_while_a_call_runs_goes_into_the_next_call() -> None:
     model = Model()
-    gathering = Gathering(model, count=8, weight=100)
+    gathering = Gathering(model, count=8, weight=100, at_once=1)
     with ThreadPoolExecutor(8) as threads:
         first = threads.submit(gathering, [("first", 1)])
         assert model.begun.wait(30)
         others = [threads.submit(gathering, [(f"text {number}", 1)]) for number in range(7)]
-        queued(gathering, 7)
+        until(lambda: len(gathering._waiting) == 7)
         model.go_on.set()
         assert first.result(30) == [b"first"]
         assert [other.result(30) for other in others] == [[f"text {number}".encode()] for number in range(7)]
@@ -62,12 +65,12 @@ def test_what_comes_while_a_call_runs_goes_into_the_next_call() -> None:
 
 def test_a_caller_with_many_texts_lets_others_in_between() -> None:
     model = Model()
-    gathering = Gathering(model, count=2, weight=100)
+    gathering = Gathering(model, count=2, weight=100, at_once=1)
     with ThreadPoolExecutor(2) as threads:
         many = threads.submit(gathering, [(f"bulk {number}", 1) for number in range(10)])
         assert model.begun.wait(30)
         single = threads.submit(gathering, [("single", 1)])
-        queued(gathering, 1)
+        until(lambda: len(gathering._waiting) == 1)
         model.go_on.set()
         assert single.result(30) == [b"single"]
         assert many.result(30) == [f"bulk {number}".encode() for number in range(10)]
@@ -78,7 +81,7 @@ def test_a_caller_with_many_texts_lets_others_in_between() -> None:
 def test_a_heavy_text_does_not_hold_up_light_ones_in_the_same_call() -> None:
     model = Model()
     model.begun.set()
-    gathering = Gathering(model, count=8, weight=10)
+    gathering = Gathering(model, count=8, weight=10, at_once=1)
     assert gathering([("a", 4), ("b", 4), ("heavy", 50), ("c", 1)]) == [b"a", b"b", b"heavy", b"c"]
     assert model.calls == [["a", "b"], ["heavy"], ["c"]]
 
@@ -91,7 +94,7 @@ def test_a_failure_reaches_each_caller_of_that_call_and_no_later_one() -> None:
             raise failures.pop()
         return [text.encode() for text in texts]
 
-    gathering = Gathering(work, count=8, weight=100)
+    gathering = Gathering(work, count=8, weight=100, at_once=1)
     with pytest.raises(EmbeddingDimensionError, match="of another length"):
         gathering([("a", 1), ("b", 1)])
     assert gathering([("a", 1)]) == [b"a"]
@@ -107,13 +110,56 @@ def test_nobody_waits_for_ever_when_the_thread_that_computes_is_interrupted() ->
             return [b"first"]
         raise KeyboardInterrupt
 
-    gathering = Gathering(work, count=8, weight=100)
+    gathering = Gathering(work, count=8, weight=100, at_once=1)
     with ThreadPoolExecutor(3) as threads:
         first = threads.submit(gathering, [("first", 1)])
         assert begun.wait(30)
         others = [threads.submit(gathering, [(name, 1)]) for name in ("second", "third")]
-        queued(gathering, 2)
+        until(lambda: len(gathering._waiting) == 2)
         go_on.set()
         assert first.result(30) == [b"first"]
         ends = {type(other.exception(30)) for other in others}
     assert ends == {KeyboardInterrupt, EmbedderUnavailableError}
+
+
+def test_so_many_calls_run_at_once_and_no_more() -> None:
+    together = threading.Barrier(2, timeout=30)
+    running, most = [], []
+
+    def work(texts: Sequence[str]) -> list[bytes]:
+        running.append(1)
+        most.append(len(running))
+        together.wait()
+        running.pop()
+        return [text.encode() for text in texts]
+
+    gathering = Gathering(work, count=1, weight=100, at_once=2)
+    with ThreadPoolExecutor(8) as threads:
+        texts = [f"text {number}" for number in range(8)]
+        found = list(threads.map(lambda text: gathering([(text, 1)]), texts))
+    assert found == [[text.encode()] for text in texts]
+    assert max(most) == 2
+
+
+def test_a_caller_whose_text_another_has_in_hand_waits_for_it() -> None:
+    gates = {name: threading.Event() for name in "abc"}
+    calls: list[list[str]] = []
+
+    def work(texts: Sequence[str]) -> list[bytes]:
+        calls.append(list(texts))
+        assert gates[texts[0]].wait(30)
+        return [text.encode() for text in texts]
+
+    gathering = Gathering(work, count=8, weight=100, at_once=2)
+    with ThreadPoolExecutor(4) as threads:
+        first = [threads.submit(gathering, [(name, 1)]) for name in "ab"]
+        until(lambda: len(calls) == 2)
+        others = [threads.submit(gathering, [(name, 1)]) for name in "cc"]
+        until(lambda: len(gathering._waiting) == 2)
+        gates["a"].set()
+        until(lambda: len(calls) == 3)
+        gates["b"].set()
+        assert [future.result(30) for future in first] == [[b"a"], [b"b"]]
+        gates["c"].set()
+        assert [future.result(30) for future in others] == [[b"c"], [b"c"]]
+    assert calls[2] == ["c", "c"]

@@ -1,5 +1,6 @@
 """What the embedded index keeps on disk: it lasts, it goes when it must, and failures leave it whole."""
 
+import random
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Source
 from chalicelib.domain.projection import EmbeddedText
 from chalicelib.domain.vitality import Retention
-from chalicelib.errors import IndexUnavailableError, StoreUnavailableError
+from chalicelib.errors import IndexMissingError, IndexUnavailableError, StoreUnavailableError
 from chalicelib.search import text
 from chalicelib.search.embedded import generations
 from chalicelib.search.embedded.index import EmbeddedIndex
@@ -124,7 +125,7 @@ def test_an_erased_memory_leaves_nothing_of_itself_in_the_file(path, database, i
         "subject": "canary person",
         "source": Source(conversation="canary talk", author="canary author"),
     }
-    rng = __import__("random").Random(1)
+    rng = random.Random(1)
     vector = random_unit(rng, 8)
     index.apply([entry(memory(n, "nothing of interest")) for n in range(2, 40)])
     index.apply([entry(memory(1, "a canary word", **names), **{SMALL: EmbeddedText(vector, vector)})])
@@ -219,6 +220,7 @@ def test_a_write_whose_fate_is_unknown_is_found_if_it_happened(monkeypatch, data
     """The disk may fail after the write is on it: what is in memory must not lag behind for ever."""
     index.apply([entry(memory(1, "a violin"))])
     assert _found(index, "violin") == {1}
+    new = entry(memory(1, "a kettle", revision=2), **{LARGE: EmbeddedText(unit([1] * 24))})
     write = database.write
 
     @contextmanager
@@ -230,10 +232,51 @@ def test_a_write_whose_fate_is_unknown_is_found_if_it_happened(monkeypatch, data
     with monkeypatch.context() as patched:
         patched.setattr(database, "write", written_but_reported_as_failed)
         with pytest.raises(IndexUnavailableError):
-            index.apply([entry(memory(1, "a kettle", revision=2))])
-    assert index.apply([entry(memory(1, "a kettle", revision=2))]) == []
+            index.apply([new])
+    assert index.apply([new]) == []
     assert _found(index, "kettle") == {1}
+    assert _found(index, model=LARGE, vector=unit([1] * 24)) == {1}
     assert _found(index, "violin") == set()
+
+
+@pytest.mark.parametrize("happened", [True, False])
+@pytest.mark.parametrize("change", ["rebuild_begin", "rebuild_finish", "drop"])
+def test_a_change_of_index_whose_fate_is_unknown_is_read_from_the_file(
+    monkeypatch, database, index, change, happened
+):
+    """Else searches would go on in an index whose rows are being deleted, and writes would get lost."""
+    index.apply([entry(memory(1, "a violin"))])
+    assert _found(index, "violin") == {1}
+    name = index.rebuild_begin()
+    index.rebuild_apply(name, [entry(memory(2, "a violin"))])
+    write = database.write
+
+    @contextmanager
+    def failing(**given):
+        with write(**given) as connection:
+            yield connection
+            if not happened:
+                raise StoreUnavailableError("the disk failed to read or write", unknown=True)
+        raise StoreUnavailableError("the disk failed to read or write", unknown=True)
+
+    given = [name] if change == "rebuild_finish" else []
+    with monkeypatch.context() as patched:
+        patched.setattr(database, "write", failing)
+        with pytest.raises(IndexUnavailableError):
+            getattr(index, change)(*given)
+    live = index.ready()
+    assert live is not (happened and change == "drop")
+    if live:
+        assert index.apply([entry(memory(3, "a violin"))]) == []
+        assert _found(index, "violin") == ({2, 3} if happened and change == "rebuild_finish" else {1, 3})
+    else:
+        with pytest.raises(IndexMissingError):
+            index.apply([entry(memory(3))])
+    fresh_name = index.rebuild_begin()
+    index.rebuild_apply(fresh_name, [entry(memory(4, "a violin"))])
+    index.rebuild_finish(fresh_name)
+    assert _found(index, "violin") == {4}
+    assert _rows(database) == 2
 
 
 def test_a_write_that_failed_has_changed_nothing_and_can_be_done_again(monkeypatch, database, index):

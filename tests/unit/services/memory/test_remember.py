@@ -240,12 +240,12 @@ def test_what_was_said_just_before_becomes_the_context(world: World) -> None:
     world.add("Where do you live?", source={**source, "position": 1})
     world.settle()
     answer = world.add("In Brno.", source={**source, "position": 2})
-    assert answer["memory"]["context"] == "Where do you live?"
+    assert answer["memory"]["context"] == "Anna: Where do you live?"
     drafts = [NewMemory(text=f"turn {n}", source={**source, "position": n}) for n in (3, 4)]  # type: ignore[arg-type]
     third, fourth = world.services.remember.add_many(world.scope(), drafts, world.request())
     assert isinstance(third, dict)
     assert isinstance(fourth, dict)
-    assert (third["memory"]["context"], fourth["memory"]["context"]) == ("In Brno.", "turn 3")
+    assert (third["memory"]["context"], fourth["memory"]["context"]) == ("Anna: In Brno.", "Anna: turn 3")
 
 
 def test_a_context_that_is_given_is_kept_and_cut_to_its_end(world: World) -> None:
