@@ -7,12 +7,12 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from chalicelib.domain.clock import to_utc
 from chalicelib.domain.memory import State
-from chalicelib.domain.scope import Scope
-from chalicelib.errors import SearchIndexError
+from chalicelib.domain.scope import Scope, Space
+from chalicelib.errors import EmbeddingError, SearchIndexError
 from chalicelib.ports import (
     AccountStore,
     Analyzer,
@@ -56,6 +56,7 @@ from chalicelib.settings import Settings, SettingsError
 
 if TYPE_CHECKING:
     from chalicelib.sqlite_file import Database
+    from chalicelib.stores.dynamodb.database import Database as Tables
 
 
 @dataclass(frozen=True)
@@ -220,12 +221,22 @@ def _stores(settings: Settings, database: "Database | None") -> tuple[MemoryStor
         file = _needed(database)
         return SqliteMemoryStore(file, clock=utc_now), SqliteAccountStore(file), SqliteInboxStore(file)
     from chalicelib.stores.dynamodb.accounts import DynamoAccountStore
-    from chalicelib.stores.dynamodb.database import Access as TableAccess
-    from chalicelib.stores.dynamodb.database import Database as Tables
     from chalicelib.stores.dynamodb.inbox import DynamoInboxStore
     from chalicelib.stores.dynamodb.memories import DynamoMemoryStore
 
-    tables = Tables(
+    tables = tables_of(settings)
+    fresh = timedelta(seconds=settings.fresh_seconds)
+    memories = DynamoMemoryStore(tables, clock=utc_now, unprojected_for=fresh)
+    return memories, DynamoAccountStore(tables), DynamoInboxStore(tables)
+
+
+def tables_of(settings: Settings) -> "Tables":
+    """The DynamoDB tables that the settings name. Sends nothing yet."""
+    from chalicelib.stores.dynamodb.database import Access as TableAccess
+    from chalicelib.stores.dynamodb.database import Database as Tables
+    from chalicelib.stores.dynamodb.retries import Retries
+
+    return Tables(
         TableAccess(
             prefix=settings.table_prefix,
             region=settings.region,
@@ -233,11 +244,17 @@ def _stores(settings: Settings, database: "Database | None") -> tuple[MemoryStor
             connect_timeout=settings.dynamodb_connect_timeout,
             read_timeout=settings.dynamodb_read_timeout,
             connections=settings.threads + 2,
+            retries=Retries(attempts=settings.dynamodb_attempts),
         )
     )
-    fresh = timedelta(seconds=settings.fresh_seconds)
-    memories = DynamoMemoryStore(tables, clock=utc_now, unprojected_for=fresh)
-    return memories, DynamoAccountStore(tables), DynamoInboxStore(tables)
+
+
+def written(partition_key: str, sort_key: str) -> tuple[Literal["memory", "job"], Space, str] | None:
+    """What a record of the memory table's stream is about, from its item's keys: a memory, by its number as text, or
+    a job, by its id; None for all else. Raises ValueError for keys that are not ours."""
+    from chalicelib.stores.dynamodb.keys import written as of_keys
+
+    return of_keys(partition_key, sort_key)
 
 
 def _index(settings: Settings, database: "Database | None") -> SearchIndex:
@@ -248,15 +265,30 @@ def _index(settings: Settings, database: "Database | None") -> SearchIndex:
     from chalicelib.search.opensearch.client import Client, Patience
     from chalicelib.search.opensearch.index import OpenSearchIndex
 
-    user, password = settings.opensearch_user, settings.opensearch_password
     client = Client(
         settings.opensearch_url or "",
-        http_auth=(user, password.get_secret_value()) if user and password else None,
+        http_auth=_opensearch_auth(settings),
         patience=Patience(
-            connect_s=settings.opensearch_connect_timeout, read_s=settings.opensearch_read_timeout
+            connect_s=settings.opensearch_connect_timeout,
+            read_s=settings.opensearch_read_timeout,
+            work_s=settings.opensearch_work_timeout,
         ),
     )
-    return OpenSearchIndex(client, _analyzer(), prefix=settings.opensearch_prefix)
+    try:
+        return OpenSearchIndex(client, _analyzer(), prefix=settings.opensearch_prefix)
+    except ValueError as error:
+        raise SettingsError(f"PALIMPSEST_OPENSEARCH_PREFIX: {error}") from error
+
+
+def _opensearch_auth(settings: Settings) -> object:
+    """What opensearch-py takes: a signer of requests (AWS), user and password, or None."""
+    if settings.opensearch_sign:
+        from boto3 import Session
+        from opensearchpy import Urllib3AWSV4SignerAuth
+
+        return Urllib3AWSV4SignerAuth(Session().get_credentials(), settings.region, "es")
+    user, password = settings.opensearch_user, settings.opensearch_password
+    return (user, password.get_secret_value()) if user and password else None
 
 
 def _analyzer() -> Analyzer:
@@ -266,6 +298,14 @@ def _analyzer() -> Analyzer:
 
 
 def _embedder(settings: Settings) -> Embedder | None:
+    """The embedder that the settings name. Raises SettingsError when it is not installed, or not known."""
+    try:
+        return _chosen_embedder(settings)
+    except EmbeddingError as error:
+        raise SettingsError(f"PALIMPSEST_EMBEDDER: {error}") from error
+
+
+def _chosen_embedder(settings: Settings) -> Embedder | None:
     relevance, duplicate = settings.embedding_relevance, settings.embedding_duplicate
     if settings.embedder == "none":
         return None

@@ -4,39 +4,26 @@
 fields that are named are set on whatever is current, and no other field changes (so nothing of another is lost).
 """
 
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from chalicelib.domain.accounts import KeyScope, Name
 from chalicelib.domain.clock import Moment
-from chalicelib.domain.drafts import Draft, Versioned, said
+from chalicelib.domain.drafts import Draft, Flag, SomeFields, Versioned, said
 from chalicelib.domain.ids import Id
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.text_rules import Line
 from chalicelib.domain.vitality import Retention
 
-Flag = Annotated[bool, Field(strict=True)]
 Email = Annotated[Line, Field(max_length=320)]
 Platform = Literal["discord", "telegram"]
 ModelName = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,59}$")]
 """Fingerprint of an embedding model, or `words`."""
 
 
-class SomeFields(Versioned):
-    """A change of some fields: at least one is named, and only those of `nullable` may be null."""
-
-    nullable: ClassVar[frozenset[str]] = frozenset()
-
-    @model_validator(mode="after")
-    def _says_what_changes(self) -> Self:
-        named = self.model_fields_set - {"version"}
-        if not named:
-            raise ValueError("names no field to change")
-        for field in sorted(named - self.nullable):
-            if getattr(self, field) is None:
-                raise ValueError(f"{field}: cannot be null")
-        return self
+class SomeVersionedFields(SomeFields, Versioned):
+    """A change of some fields, for which a version may be named."""
 
     def named(self) -> dict[str, Any]:
         """The fields that are to change, as values."""
@@ -52,7 +39,7 @@ class NewAccount(Draft):
     first_key: Flag = False
 
 
-class AccountEdit(SomeFields):
+class AccountEdit(SomeVersionedFields):
     """A change of a person, by an admin."""
 
     nullable: ClassVar[frozenset[str]] = frozenset({"email"})
@@ -63,7 +50,7 @@ class AccountEdit(SomeFields):
     disabled: Flag | None = None
 
 
-class PersonalSettingsEdit(SomeFields):
+class PersonalSettingsEdit(SomeVersionedFields):
     """A change of one's own settings (S1)."""
 
     search_every_message: Flag | None = None
@@ -89,7 +76,7 @@ class NewProject(Draft):
     pool: Flag = False
 
 
-class ProjectEdit(SomeFields):
+class ProjectEdit(SomeVersionedFields):
     """A change of a project; `pool` is for admins (M6)."""
 
     name: Name | None = None
@@ -110,7 +97,7 @@ class NewCommunity(Draft):
     name: Name
 
 
-class CommunityEdit(SomeFields):
+class CommunityEdit(SomeVersionedFields):
     """A change of a community."""
 
     name: Name | None = None
@@ -123,13 +110,13 @@ class NewTeamMember(Draft):
     configure: Flag = False
 
 
-class TeamMemberEdit(SomeFields):
+class TeamMemberEdit(SomeVersionedFields):
     """A change of what a team member may do (C6)."""
 
     configure: Flag | None = None
 
 
-class InstallationEdit(SomeFields):
+class InstallationEdit(SomeVersionedFields):
     """A change of the installation's settings (M19, M23, M29): within `recall` and `retention` only the fields that
     are named change; in `thresholds` only the models that are named, and null gives a model its own defaults back."""
 

@@ -1,5 +1,6 @@
 """Times: always aware, always UTC, milliseconds at most; RFC 3339 with `Z` on the wire."""
 
+import re
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -32,9 +33,13 @@ def days_between(earlier: datetime, later: datetime) -> float:
     return max(0.0, (later - earlier).total_seconds() / DAY)
 
 
+_DATED = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ]|$)")
+
+
 def _only_times(value: object) -> object:
-    if not isinstance(value, str | datetime):
-        raise ValueError("a time is a text such as 2026-11-30T15:09:56Z")  # noqa: TRY004 - pydantic shows it
+    """Refuses numbers, and texts that pydantic would take for seconds since 1970: `20240501` is a day in May."""
+    if not isinstance(value, datetime) and not (isinstance(value, str) and _DATED.match(value)):
+        raise ValueError("is a time such as 2026-11-30T15:09:56Z")
     return value
 
 

@@ -1,8 +1,10 @@
 """What callers may say: validated once, here, and never again. Unknown fields are refused."""
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from chalicelib.domain.clock import Moment
 from chalicelib.domain.ids import Id
@@ -21,6 +23,9 @@ BATCH_MAX = 500
 MERGE_MAX = 40
 
 Version = Annotated[int, Field(ge=1, le=10**12, strict=True)]
+Flag = Annotated[bool, Field(strict=True)]
+DISTINCT = Field(json_schema_extra={"uniqueItems": True})
+"""Told in the contract; checked by the draft."""
 CategoryName = Annotated[Line, Field(max_length=128)]
 """The name or the id of a category."""
 
@@ -29,6 +34,42 @@ class Draft(BaseModel):
     """Frozen, closed: what is not named here is a mistake of the caller."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class SomeFields(Draft):
+    """A change of some fields: at least one is named beside `version`, and only those of `nullable` may be null."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset()
+
+    @model_validator(mode="after")
+    def _says_what_changes(self) -> Self:
+        named = self.model_fields_set - {"version"}
+        if not named:
+            raise ValueError("names no field to change")
+        for field in sorted(named - self.nullable):
+            if getattr(self, field) is None:
+                raise ValueError(f"{field}: cannot be null")
+        return self
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        """The contract states both rules."""
+        schema = handler.resolve_ref_schema(handler(core_schema))
+        for name, field in schema["properties"].items():
+            if name not in {"version", *cls.nullable}:
+                _never_null(field)
+        changing = sorted(set(schema["properties"]) - {"version"})
+        return {**schema, "anyOf": [{"required": [name]} for name in changing]}
+
+
+def _never_null(field: JsonSchemaValue) -> None:
+    """Change the schema of an optional field to one that is there or not, but never null."""
+    options = [one for one in field.pop("anyOf", []) if one.get("type") != "null"]
+    if len(options) == 1:
+        field.pop("default", None)
+        field.update(options[0])
 
 
 class Described(Draft):
@@ -51,26 +92,19 @@ class NewMemory(Described):
     context: Annotated[Prose, Field(max_length=20_000)] | None = None
 
 
-class Edit(Described):
+class Edit(Described, SomeFields):
     """A change of a memory: only the fields that are named change; `category: null` takes it out of its category."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset(Described.model_fields) - {"kind"}
 
     version: Version
     text: Prose | None = None
-
-    @model_validator(mode="after")
-    def _says_what_changes(self) -> Self:
-        if self.model_fields_set <= {"version"}:
-            raise ValueError("names no field to change")
-        for needed in ("text", "kind"):
-            if needed in self.model_fields_set and getattr(self, needed) is None:
-                raise ValueError(f"{needed}: cannot be null")
-        return self
 
 
 class Merge(Described):
     """Several memories into one new one; the old ones are retired and point to it."""
 
-    numbers: Annotated[tuple[Number, ...], Field(min_length=2, max_length=MERGE_MAX)]
+    numbers: Annotated[tuple[Number, ...], Field(min_length=2, max_length=MERGE_MAX), DISTINCT]
     versions: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]{0,15}$")], Version]
     text: Prose
 
@@ -112,7 +146,7 @@ class Bulk(Draft):
     """One operation on many memories; each has its own result (M11)."""
 
     op: Literal["delete", "restore", "retire", "erase", "categorise"]
-    numbers: Annotated[tuple[Number, ...], Field(min_length=1, max_length=BATCH_MAX)]
+    numbers: Annotated[tuple[Number, ...], Field(min_length=1, max_length=BATCH_MAX), DISTINCT]
     versions: dict[Annotated[str, Field(pattern=r"^[1-9][0-9]{0,15}$")], Version] = Field(
         default_factory=dict
     )
@@ -160,10 +194,10 @@ class Search(Draft):
     query: Query
     limit: Annotated[int, Field(ge=1, le=100, strict=True)] = 6
     filters: SearchFilters = SearchFilters()
-    include_uncategorised: bool | None = None
+    include_uncategorised: Flag | None = None
     """Default: true for a person's key, false for a model's (M8)."""
     project: Id | None = None
-    explain: bool = False
+    explain: Flag = False
 
 
 class Recall(Draft):
@@ -174,7 +208,7 @@ class Recall(Draft):
     bytes: Annotated[int, Field(ge=1_000, le=100_000, strict=True)] | None = None
     project: Id | None = None
     seen: Annotated[tuple[Number, ...], Field(max_length=1_000)] = ()
-    dry_run: bool = False
+    dry_run: Flag = False
     """A dry run does not count as a use (M26)."""
 
 
@@ -184,27 +218,20 @@ class NewCategory(Draft):
     name: Annotated[Line, Field(max_length=100)]
     description: Annotated[Storable, Field(max_length=2_000)] = ""
     project: Id | None = None
-    default: bool = False
+    default: Flag = False
     """Whether it becomes the space's default for adds that name none (M8)."""
 
 
-class CategoryEdit(Draft):
+class CategoryEdit(SomeFields):
     """A change of a category; only the fields that are named change."""
+
+    nullable: ClassVar[frozenset[str]] = frozenset({"project"})
 
     version: Version
     name: Annotated[Line, Field(max_length=100)] | None = None
     description: Annotated[Storable, Field(max_length=2_000)] | None = None
     project: Id | None = None
-    default: bool | None = None
-
-    @model_validator(mode="after")
-    def _says_what_changes(self) -> Self:
-        if self.model_fields_set <= {"version"}:
-            raise ValueError("names no field to change")
-        for needed in ("name", "description", "default"):
-            if needed in self.model_fields_set and getattr(self, needed) is None:
-                raise ValueError(f"{needed}: cannot be null")
-        return self
+    default: Flag | None = None
 
 
 def said(draft: BaseModel) -> dict[str, Any]:
@@ -216,4 +243,4 @@ class NewJob(Draft):
     """Background work to be started (A6). `all`: an admin's wish for every space."""
 
     kind: Literal["reindex"]
-    all: bool = False
+    all: Flag = False

@@ -18,7 +18,7 @@ REASON_MAX_CHARS = 1_000
 Kind = Literal["user", "feedback", "project", "reference"]
 Number = Annotated[int, Field(ge=1, le=10**15, strict=True)]
 Importance = Annotated[int, Field(ge=1, le=10, strict=True)]
-Confidence = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Confidence = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
 
 
 class State(StrEnum):

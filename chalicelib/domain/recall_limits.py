@@ -4,7 +4,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False, strict=True)]
+Cosine = Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False, strict=True)]
 
 
 class RecallLimits(BaseModel):
@@ -21,7 +22,7 @@ class Thresholds(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    relevance_meaning: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+    relevance_meaning: Cosine
     relevance_words: Share
-    duplicate_meaning: Annotated[float, Field(ge=-1, le=1, allow_inf_nan=False)]
+    duplicate_meaning: Cosine
     duplicate_words: Share

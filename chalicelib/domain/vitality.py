@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from chalicelib.domain.clock import DAY, days_between
 from chalicelib.domain.memory import Memory
 
-HalfLife = Annotated[float, Field(ge=0.1, le=365, allow_inf_nan=False)]
+HalfLife = Annotated[float, Field(ge=0.1, le=365, allow_inf_nan=False, strict=True)]
 
 
 class Retention(BaseModel):
@@ -17,9 +17,9 @@ class Retention(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    automatic: bool = True
+    automatic: Annotated[bool, Field(strict=True)] = True
     grace_days: Annotated[int, Field(ge=0, le=365, strict=True)] = 14
-    threshold: Annotated[float, Field(ge=1, le=90, allow_inf_nan=False)] = 10
+    threshold: Annotated[float, Field(ge=1, le=90, allow_inf_nan=False, strict=True)] = 10
     daily_limit: Annotated[int, Field(ge=1, le=200, strict=True)] = 5
     half_lives: Annotated[tuple[HalfLife, ...], Field(min_length=10, max_length=10)] = (
         1, 3, 7, 14, 21, 30, 45, 60, 90, 180,

@@ -3,12 +3,12 @@
 import json
 import time
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from chalicelib.bootstrap import services
 from chalicelib.domain.scope import Space
-from chalicelib.errors import SearchIndexError, StoreError
-from chalicelib.jobs.entrypoint import Event, Failures, failures, job
+from chalicelib.jobs.entrypoint import Event, Failures, failures, job, step
 from chalicelib.services.memory.project import pass_scope
 
 STEP_S = 30.0
@@ -17,22 +17,20 @@ STEP_S = 30.0
 
 @job("inbox")
 def work_off(event: Event) -> Failures:
-    """A batch of queue messages; after a failure the later ones of its group are left to be delivered again."""
+    """A batch of queue messages; after a failure the later ones of its group are left to be delivered again, and
+    those of other groups are done."""
     stopped: set[str] = set()
     again = []
     for record in event["Records"]:
         group = str(record["attributes"]["MessageGroupId"])
-        if group in stopped or not _done(json.loads(record["body"])):
+        if group in stopped or not step("inbox", partial(_work, record)):
             stopped.add(group)
             again.append(str(record["messageId"]))
     return failures(again)
 
 
-def _done(body: Mapping[str, Any]) -> bool:
+def _work(record: Mapping[str, Any]) -> None:
+    body = json.loads(record["body"])
     until = time.monotonic() + STEP_S
     scope = pass_scope(Space.from_key(str(body["space"])), "reindex")
-    try:
-        services().jobs.run(scope, str(body["job"]), lambda: time.monotonic() < until)
-    except (StoreError, SearchIndexError):
-        return False
-    return True
+    services().jobs.run(scope, str(body["job"]), lambda: time.monotonic() < until)

@@ -1,60 +1,82 @@
 """The table's stream: every change of a memory reaches the index; every new job reaches the queue."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
-from chalicelib.bootstrap import Services, services
+from chalicelib.bootstrap import Services, services, written
 from chalicelib.domain.scope import Space
-from chalicelib.errors import SearchIndexError, StoreError
-from chalicelib.jobs.entrypoint import Event, Failures, failures, job
-from chalicelib.services.memory.project import by_space
+from chalicelib.errors import SearchIndexError, StoreUnavailableError
+from chalicelib.jobs.entrypoint import Event, Failures, failures, job, step
+from chalicelib.observability import count
 
 log = logging.getLogger("palimpsest.stream")
 
-MEMORY = "m#"
-JOB = "job#"
-
 
 class _Record(NamedTuple):
+    """One record that concerns us: of a memory (`name` is its number), or of a job (`name` is its id)."""
+
     identifier: str
-    space: str
-    sort_key: str
+    kind: str
+    space: Space
+    name: str
 
 
 @job("stream")
 def project_changes(event: Event) -> Failures:
-    """A batch of stream records (keys are enough: the table is read again, so order and repeats do not matter)."""
-    records = [_record(raw) for raw in event["Records"]]
-    memories = {r: int(r.sort_key.removeprefix(MEMORY)) for r in records if r.sort_key.startswith(MEMORY)}
-    again = _project(services(), memories)
-    again += _wake(services(), [r for r in records if r.sort_key.startswith(JOB)])
+    """A batch of stream records (keys are enough: the table is read again, so order and repeats do not matter).
+
+    Records of other items are passed over. One that fails is delivered again; the others are done all the same.
+    """
+    records: list[_Record] = []
+    again: list[str] = []
+    for raw in event["Records"]:
+        identifier = str(raw["dynamodb"]["SequenceNumber"])
+        if not step("stream", partial(_read, identifier, raw, records)):
+            again.append(identifier)
+    again += _project(services(), [record for record in records if record.kind == "memory"])
+    for record in records:
+        if record.kind == "job" and not step(
+            "stream", partial(services().jobs.wake, record.space, record.name)
+        ):
+            again.append(record.identifier)
     return failures(again)
 
 
-def _record(raw: Mapping[str, Any]) -> _Record:
-    change = raw["dynamodb"]
-    return _Record(str(change["SequenceNumber"]), change["Keys"]["pk"]["S"], change["Keys"]["sk"]["S"])
+def _read(identifier: str, raw: Mapping[str, Any], records: list[_Record]) -> None:
+    keys = raw["dynamodb"]["Keys"]
+    about = written(keys["pk"]["S"], keys["sk"]["S"])
+    if about is not None:
+        records.append(_Record(identifier, *about))
 
 
-def _project(here: Services, memories: Mapping[_Record, int]) -> list[str]:
-    again: list[str] = []
-    for space, numbers in by_space([(record.space, number) for record, number in memories.items()]):
-        try:
-            failed = set(here.projector.project(space, numbers))
-        except (SearchIndexError, StoreError) as error:
-            log.warning("a space was not projected", extra={"error": type(error).__name__})
-            failed = set(numbers)
-        again += [r.identifier for r, number in memories.items() if r.space == space.key and number in failed]
-    return again
-
-
-def _wake(here: Services, records: list[_Record]) -> list[str]:
-    again = []
+def _project(here: Services, records: Sequence[_Record]) -> list[str]:
+    """Project space by space; the identifiers of those that failed."""
+    by_space: dict[Space, set[int]] = {}
     for record in records:
-        name = record.sort_key.removeprefix(JOB)
-        try:
-            here.jobs.wake(Space.from_key(record.space), name)
-        except StoreError:
-            again.append(record.identifier)
-    return again
+        by_space.setdefault(record.space, set()).add(int(record.name))
+    failed = {space: _failed(here, space, sorted(numbers)) for space, numbers in by_space.items()}
+    lost = sum(map(len, failed.values()))
+    count("projected", sum(map(len, by_space.values())) - lost)
+    count("projection_failed", lost)
+    return [record.identifier for record in records if int(record.name) in failed[record.space]]
+
+
+def _failed(here: Services, space: Space, numbers: Sequence[int]) -> set[int]:
+    """Those that were not projected: all when a part is down; else, what fails together is tried one at a time, so
+    that one memory does not hold back the others."""
+    failed: set[int] = set()
+    if step("stream", lambda: failed.update(_projected(here, space, numbers))):
+        return failed
+    if len(numbers) == 1:
+        return set(numbers)
+    return {number for number in numbers if _failed(here, space, [number])}
+
+
+def _projected(here: Services, space: Space, numbers: Sequence[int]) -> Sequence[int]:
+    try:
+        return here.projector.project(space, numbers)
+    except (SearchIndexError, StoreUnavailableError) as error:
+        log.info("a space was not projected", extra={"error": type(error).__name__})
+        return numbers

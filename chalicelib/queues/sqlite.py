@@ -126,6 +126,16 @@ class SqliteQueue:
                 (self._clock().timestamp() + delay, message.receipt),
             )
 
+    def reclaim(self) -> int:
+        """Take back all that is leased, to be received at once; how many. For the start of the only process that
+        receives here: who had them is gone."""
+        with self._database.write() as connection:
+            taken = connection.execute(
+                "UPDATE queue_message SET visible_at = ?, receipt = NULL WHERE receipt IS NOT NULL AND NOT set_aside",
+                (self._clock().timestamp(),),
+            )
+        return taken.rowcount
+
     def depth(self) -> int:
         """As `waiting`: what the port asks."""
         return self.waiting()

@@ -17,6 +17,8 @@ class Health:
     index: SearchIndex
     embedder: Embedder | None
     queue: Queue
+    writable: Callable[[], object] = lambda: None
+    """Raises StoreError when the table can be read but not written now (a laptop's full disk)."""
 
     def look(self) -> dict[str, Any]:
         """`{"status": "ok" | "degraded", "version", "parts": {table, index, embedder, helper_model, queue}}`.
@@ -24,7 +26,7 @@ class Health:
         A part is `ok`, `down`, `missing` (the index is not complete), or `off` (not set; no fault).
         """
         parts = {
-            "table": _state(self.accounts.installation, StoreError),
+            "table": _state(self._table, StoreError),
             "index": self._index(),
             "embedder": "off" if self.embedder is None else _state(self._embed, EmbeddingError),
             "helper_model": "off",
@@ -32,6 +34,10 @@ class Health:
         }
         status = "ok" if set(parts.values()) <= {"ok", "off"} else "degraded"
         return {"status": status, "version": __version__, "parts": parts}
+
+    def _table(self) -> None:
+        self.accounts.installation()
+        self.writable()
 
     def _index(self) -> str:
         try:

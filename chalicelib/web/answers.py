@@ -216,12 +216,25 @@ class Categories(Page):
     items: list[ShownCategory]
 
 
+class FormerCategory(Answer):
+    """A category as an undo left it; `deleted`: what was undone had made it."""
+
+    id: str
+    name: str
+    description: str
+    project: str | None
+    created_at: Moment
+    updated_at: Moment
+    version: int
+    deleted: bool
+
+
 class Undone(Answer):
     """What an undo brought back."""
 
     undone: str
     memories: list[ShownMemory]
-    categories: list[dict[str, Any]]
+    categories: list[FormerCategory]
 
 
 class FoundMemory(Answer):
@@ -304,9 +317,22 @@ class Jobs(Page):
     items: list[ShownJob]
 
 
+PartState = Literal["ok", "down", "missing", "off"]
+
+
+class HealthParts(Answer):
+    """The state of each part; `missing`: the index is not complete; `off`: not set, and no fault."""
+
+    table: PartState
+    index: PartState
+    embedder: PartState
+    helper_model: PartState
+    queue: PartState
+
+
 class Health(Answer):
     """Whether all parts work."""
 
     status: Literal["ok", "degraded"]
     version: str
-    parts: dict[str, str]
+    parts: HealthParts

@@ -24,16 +24,23 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,14}")
 _HARMFUL = re.compile(r"[%/\x00-\x1f\x7f]")
+_EXACT = 2**53
+"""Up to here every whole number has a float of its own."""
 _IDEMPOTENCY_KEY = re.compile(r"[\x21-\x7e]+")
+
+
+def _number(written: str) -> float:
+    """A number with a point or an exponent; `5.0` is a whole number, as JSON Schema has it."""
+    number = float(written)
+    return int(number) if number.is_integer() and abs(number) <= _EXACT else number
 
 
 class Call:
     """What was asked. Raises PalimpsestError's kinds as it is read; nothing is read twice."""
 
-    def __init__(self, request: ChaliceRequest, params: Mapping[str, str], *, public: bool) -> None:
+    def __init__(self, request: ChaliceRequest, params: Mapping[str, str]) -> None:
         self._request = request
         self._params = params
-        self._public = public
         given = request.headers.get("x-correlation-id") or ""
         self.correlation_id: str = given if is_id(given) else new_id("req")
 
@@ -47,15 +54,20 @@ class Call:
         """When the request came."""
         return self.services.clock()
 
-    def admit(self) -> None:
-        """Check what every request must satisfy: the caller is known, the body is not too large.
+    def admit(self, *, public: bool, takes_query: bool, takes_body: bool) -> None:
+        """Check what every request must satisfy: the caller is known, the body is not too large, and nothing is said
+        that this operation would pass over.
 
-        Raises UnauthenticatedError, TooLargeError, InvalidError."""
-        if not self._public:
+        Raises UnauthenticatedError, TooLargeError, MalformedError, InvalidError."""
+        if not public:
             _ = self.caller
         limit = self.services.settings.max_body_bytes
         if len(self._raw) > limit:
             raise TooLargeError(f"the body is larger than {limit:,} bytes", max=limit)
+        if not takes_query and not public and self._request.query_params:
+            raise InvalidError(next(iter(self._request.query_params)), "is not a parameter here")
+        if not takes_body and self._raw and self.json != {}:
+            raise InvalidError("body", "is not taken here")
 
     @cached_property
     def caller(self) -> Caller:
@@ -111,7 +123,7 @@ class Call:
     def json(self) -> Any:
         """The body as JSON values. Raises MalformedError."""
         try:
-            return json.loads(self._raw)
+            return json.loads(self._raw, parse_float=_number)
         except (ValueError, RecursionError) as error:
             raise MalformedError("the body is not JSON in UTF-8") from error
 
@@ -143,8 +155,13 @@ class Call:
         )
 
     def _hash(self) -> str:
-        """A hash of what is asked: method, path with its parts, query and body, however the JSON is spaced."""
-        body = json.dumps(self.json, sort_keys=True) if self._raw else ""
+        """A hash of what is asked: method, path with its parts, query and body, however the JSON is spaced.
+
+        Raises MalformedError."""
+        try:
+            body = json.dumps(self.json, sort_keys=True) if self._raw else ""
+        except RecursionError as error:
+            raise MalformedError("the body is nested too deeply") from error
         query = sorted((name, str(value)) for name, value in (self._request.query_params or {}).items())
         asked = [self._request.method, self._request.path, sorted(self._params.items()), query, body]
         return hashlib.sha256(json.dumps(asked).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,9 +1,10 @@
 """Memories over HTTP: add, read, change, merge, undo (API: /v1/spaces/{space}/memories…)."""
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from chalicelib.domain.drafts import (
     BATCH_MAX,
@@ -30,7 +31,18 @@ SPACE = "/v1/spaces/{space}"
 MEMORIES = f"{SPACE}/memories"
 MEMORY = f"{MEMORIES}/{{number}}"
 
-Limit = Annotated[int, Field(ge=1, le=200)]
+_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
+
+
+def _in_digits(value: object) -> object:
+    """Refuses what Python takes for a whole number and the contract does not: `1_0`, `+10`, `10.0`, ` 10`."""
+    if isinstance(value, str) and _DIGITS.fullmatch(value) is None:
+        raise ValueError("is a whole number in digits")
+    return value
+
+
+Digits = BeforeValidator(_in_digits)
+Limit = Annotated[int, Field(ge=1, le=200), Digits]
 Cursor = Annotated[str, Field(max_length=4_000)]
 
 
@@ -49,8 +61,8 @@ class ListQuery(PageQuery):
     state: Literal["active", "retired", "trashed", "all"] = "active"
     category: CategoryName | None = None
     kind: Literal["user", "feedback", "project", "reference"] | None = None
-    importance_min: Annotated[int, Field(ge=1, le=10)] | None = None
-    importance_max: Annotated[int, Field(ge=1, le=10)] | None = None
+    importance_min: Annotated[int, Field(ge=1, le=10), Digits] | None = None
+    importance_max: Annotated[int, Field(ge=1, le=10), Digits] | None = None
     subject: Annotated[Line, Field(max_length=200)] | None = None
     source: Annotated[Line, Field(max_length=200)] | None = None
     q: Annotated[Line, Field(max_length=1_000)] | None = None
@@ -62,7 +74,7 @@ class VersionQuery(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    version: Annotated[int, Field(ge=1, le=10**12)] | None = None
+    version: Annotated[int, Field(ge=1, le=10**12), Digits] | None = None
 
 
 class BatchBody(BaseModel):
@@ -189,7 +201,7 @@ def get_history(call: Call) -> Mapping[str, Any]:
 def undo_change(call: Call) -> Mapping[str, Any]:
     """Take one change back; a merge is taken back whole (SPEC M13)."""
     scope = call.scope(Right.WRITE)
-    return call.services.undo.undo(scope, call.part("change"), call.write())
+    return call.services.undo.undo(scope, call.identifier("change"), call.write())
 
 
 @door.operation("GET", f"{SPACE}/audit", query=PageQuery, answer=answers.Audit)

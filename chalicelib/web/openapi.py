@@ -7,12 +7,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from chalicelib import __version__
+from chalicelib.domain.account_drafts import Platform
+from chalicelib.domain.ids import ID_PATTERN
 from chalicelib.web.answers import ErrorAnswer
 from chalicelib.web.doors import operations
 from chalicelib.web.operations import Operation
@@ -20,11 +22,18 @@ from chalicelib.web.operations import Operation
 FILE = Path(__file__).with_name("openapi.json")
 
 _PARAM = re.compile(r"\{(\w+)\}")
+_ID = ID_PATTERN.strip("^$")
+_AN_ID = {"type": "string", "pattern": ID_PATTERN, "maxLength": 128}
+_PLATFORMS = get_args(Platform)
+_SPACE = f"^(personal|project:{_ID}|community:({'|'.join(_PLATFORMS)}):{_ID})$"
 _PARTS: dict[str, tuple[str, dict[str, Any]]] = {
-    "space": ("`personal`, `project:<id>` or `community:<platform>:<id>`, url-encoded", {"type": "string"}),
+    "space": (
+        "`personal`, `project:<id>` or `community:<platform>:<id>`, url-encoded",
+        {"type": "string", "pattern": _SPACE},
+    ),
     "number": ("the memory's number", {"type": "integer", "minimum": 1, "maximum": 10**15 - 1}),
-    "platform": ("`discord` or `telegram`", {"type": "string"}),
-    "change": ("the id of a change, from the history", {"type": "string"}),
+    "platform": ("where the community is", {"type": "string", "enum": list(_PLATFORMS)}),
+    "change": ("the id of a change, from the history", _AN_ID),
 }
 _ERRORS = {
     "400": "not JSON",
@@ -85,7 +94,16 @@ def _schemas(listed: list[Operation]) -> tuple[Places, dict[str, Any]]:
     wanted: list[tuple[type[BaseModel], Any]] = [(model, "validation") for model in dict.fromkeys(read)]
     wanted += [(model, "serialization") for model in dict.fromkeys(shown)]
     places, schema = models_json_schema(wanted, ref_template="#/components/schemas/{model}")
+    _close(schema["$defs"])
     return places, schema["$defs"]
+
+
+def _close(schema: Any) -> None:
+    """State, wherever keys must have a pattern, that others are refused."""
+    for one in schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ():
+        _close(one)
+    if isinstance(schema, dict) and "patternProperties" in schema:
+        schema.setdefault("additionalProperties", False)
 
 
 def _operation(operation: Operation, places: Places) -> dict[str, Any]:
@@ -111,7 +129,7 @@ def _operation(operation: Operation, places: Places) -> dict[str, Any]:
 def _parameters(operation: Operation) -> list[dict[str, Any]]:
     parameters = []
     for name in _PARAM.findall(operation.path):
-        description, schema = _PARTS.get(name, (f"the id of the {name}", {"type": "string"}))
+        description, schema = _PARTS.get(name, (f"the id of the {name}", _AN_ID))
         parameters.append(
             {"name": name, "in": "path", "required": True, "description": description, "schema": schema}
         )

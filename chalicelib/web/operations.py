@@ -105,7 +105,7 @@ def _guarded(blueprint: Blueprint, operation: Operation, view: View) -> Callable
     @wraps(view)
     def serve(**params: str) -> Response:
         started = time.perf_counter()
-        call = Call(blueprint.current_request, params, public=operation.public)
+        call = Call(blueprint.current_request, params)
         with observed_request(call.correlation_id):
             response = _served(operation, view, call)
             taken = round((time.perf_counter() - started) * 1000, 1)
@@ -121,14 +121,23 @@ def _guarded(blueprint: Blueprint, operation: Operation, view: View) -> Callable
 
 def _served(operation: Operation, view: View, call: Call) -> Response:
     try:
-        call.admit()
+        return _answered(operation, view, call)
+    except Exception:  # the boundary: an unknown error is logged whole and told in one sentence
+        log.exception("an unexpected error", extra={"operation": operation.name})
+        shown = {"code": "internal", "message": "an unexpected error; it was logged", "details": {}}
+        return answer(500, {"error": shown})
+
+
+def _answered(operation: Operation, view: View, call: Call) -> Response:
+    try:
+        call.admit(
+            public=operation.public,
+            takes_query=operation.query is not None,
+            takes_body=operation.body is not None,
+        )
         result = view(call)
     except PalimpsestError as error:
         return problem(error)
     except (StoreError, SearchIndexError) as error:
         return problem(of_adapter(error))
-    except Exception:  # the boundary: an unknown error is logged whole and told in one sentence
-        log.exception("an unexpected error", extra={"operation": operation.name})
-        shown = {"code": "internal", "message": "an unexpected error; it was logged", "details": {}}
-        return answer(500, {"error": shown})
     return result if isinstance(result, Response) else answer(operation.status, result)

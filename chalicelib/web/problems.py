@@ -7,6 +7,7 @@ from typing import Any
 
 from chalice.app import Response
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from chalicelib.errors import (
     InvalidError,
@@ -24,6 +25,11 @@ from chalicelib.errors import (
 log = logging.getLogger("palimpsest.web")
 
 RETRY_AFTER_S = 2
+FIELDS_MAX = 50
+SHOWN_MAX = 300
+"""Characters of a field's name or message: names may be the caller's own, and of any length."""
+
+_PLAINLY = {"extra_forbidden": "is not a field here", "missing": "is required"}
 
 
 def answer(status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Response:
@@ -64,17 +70,20 @@ def of_adapter(error: StoreError | SearchIndexError) -> PalimpsestError:
 
 
 def of_fields(error: ValidationError, prefix: str = "") -> InvalidError:
-    """Which fields are wrong, and why; never what was in them."""
-    fields = []
-    for one in error.errors(include_input=False, include_url=False, include_context=False):
-        place = ".".join(str(part) for part in one["loc"])
-        message = one["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
-        if one["type"] == "value_error" and ": " in message:
-            named, message = message.split(": ", 1)
-            place = f"{place}.{named}" if place else named
-        if one["type"] == "extra_forbidden":
-            message = "is not a field here"
-        if one["type"] == "missing":
-            message = "is required"
-        fields.append({"field": f"{prefix}{place}" or "body", "message": message[:300]})
-    return InvalidError.of(fields)
+    """Which fields are wrong, and why; never what was in them. At most FIELDS_MAX are told of."""
+    told = error.errors(include_input=False, include_url=False)[:FIELDS_MAX]
+    return InvalidError.of([_field(one, prefix) for one in told])
+
+
+def _field(one: ErrorDetails, prefix: str) -> dict[str, str]:
+    place = ".".join(str(part) for part in one["loc"])
+    message = one["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    if one["type"] == "value_error" and ": " in message:
+        named, message = message.split(": ", 1)
+        place = f"{place}.{named}" if place else named
+    message = _PLAINLY.get(one["type"], message)
+    if one["type"] in ("too_long", "string_too_long"):
+        context = one.get("ctx", {})
+        unit = "characters" if context.get("field_type") in (None, "Value") else "items"
+        message = f"has at most {context['max_length']:,} {unit}"
+    return {"field": f"{prefix}{place}"[:SHOWN_MAX] or "body", "message": message[:SHOWN_MAX]}

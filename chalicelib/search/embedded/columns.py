@@ -131,13 +131,14 @@ class Columns:
             mask &= self._any_of("subject", {wanted.subject})
         if wanted.source is not None:
             mask &= self._any_of("conversation", {wanted.source})
-        self.exclude(mask, wanted.exclude)
-        return mask
+        return self.without(mask, wanted.exclude) if wanted.exclude else mask
 
-    def exclude(self, mask: Mask, numbers: Iterable[int]) -> None:
-        """Take the rows of `numbers` out of `mask`."""
+    def without(self, mask: Mask, numbers: Iterable[int]) -> Mask:
+        """`mask` without the rows of `numbers`: a new array."""
         rows = [row for number in numbers if (row := self._row_of.get(number)) is not None]
+        mask = mask.copy()
         mask[rows] = False
+        return mask
 
     def _any_of(self, name: str, values: Collection[str]) -> Mask:
         codes = [code for value in values if (code := self._codes[name].get(value))]

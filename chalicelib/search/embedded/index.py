@@ -1,12 +1,12 @@
 """The SearchIndex of a laptop and of the fast tests: tables in the SQLite file, searched in memory with numpy.
 
-index          the port: what is read and written, and by whom
-generations    which index is in use, which is being built
-schema tables record terms writing          what is on disk
-cache segment columns postings vectors      what is in memory, space by space
-searching listing                           queries and lists over that
+- index, generations: the port; which index is in use, which is being built
+- schema, tables, terms, record, writing: what is on disk
+- cache, segment, columns, postings, vectors: what is in memory, space by space
+- searching, best, listing: queries and lists over that
 """
 
+import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,13 +25,14 @@ from chalicelib.ports import Analyzer
 from chalicelib.search import fresh
 from chalicelib.search.embedded import generations, schema, searching, tables, writing
 from chalicelib.search.embedded.cache import SegmentCache
+from chalicelib.search.embedded.generations import Generations
 from chalicelib.search.embedded.record import Record
 from chalicelib.search.embedded.segment import Segment
 from chalicelib.search.embedded.terms import term
 from chalicelib.sqlite_file import Database
 
 MEMORY_LIMIT = 400 * 1024 * 1024
-_SIDE_BY_SIDE_FROM = 20_000
+_SIDE_BY_SIDE_FROM = 50_000
 _NO_MODELS: Mapping[str, int] = MappingProxyType({})
 Seen = TypeVar("Seen")
 
@@ -62,11 +63,9 @@ class EmbeddedIndex:
         with _engine():
             database.migrate(schema.PART, schema.STEPS)
             with database.read() as connection:
-                self._generations = generations.current(connection)
-                self._dimensions: dict[str, int] = dict(
-                    connection.execute("SELECT model, dimension FROM search_model")
-                )
-            self._leftover = True
+                self._known: Generations | None = generations.current(connection)
+                self._dimensions = tables.models(connection)
+        self._leftover = True
 
     # ------------------------------------------------------------------ reading
 
@@ -97,8 +96,8 @@ class EmbeddedIndex:
 
     def indexed(self, scope: Scope, *, after: int, limit: int) -> list[IndexedState]:
         with _engine(), self._database.read() as connection:
-            live = generations.current(connection).in_use
-            return tables.states(connection, live, scope.space.key, after, limit, self._dimensions)
+            in_use = generations.current(connection).in_use
+            return tables.states(connection, in_use, scope.space.key, after, limit, self._dimensions)
 
     def ready(self) -> bool:
         with _engine(), self._database.read() as connection:
@@ -113,15 +112,24 @@ class EmbeddedIndex:
         have been read only in part.
         """
         while True:
-            generation = self._generations.in_use
+            generation = self._generations().in_use
             segment = self._cache.get(generation, scope.space.key)
             with _engine():
                 if segment.prepare(self._database, models):
                     self._cache.weigh(segment)
             seen = look(segment)
-            if self._generations.live == generation:
+            if self._generations().live == generation:
                 return seen
             self._cache.forget(segment)
+
+    def _generations(self) -> Generations:
+        """Which index is in use and which is being built; from the file while a change of it is under way, or when
+        the fate of one is unknown."""
+        known = self._known
+        if known is not None:
+            return known
+        with _engine(), self._database.read() as connection:
+            return generations.current(connection)
 
     def _models(self, queries: Sequence[IndexQuery]) -> dict[str, int]:
         """The known models that the queries' vectors are of, and their dimensions."""
@@ -146,11 +154,11 @@ class EmbeddedIndex:
 
     def apply(self, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
         with self._writing:
-            return self._write(entries, self._generations.written)
+            return self._write(entries, self._generations().written)
 
     def repair(self, entries: Sequence[IndexEntry]) -> None:
         with self._writing:
-            failed = self._write(entries, self._generations.written, force=True)
+            failed = self._write(entries, self._generations().written, force=True)
         if failed:
             raise IndexUnavailableError(
                 f"{len(failed)} of {len(entries)} entries have vectors that cannot be kept"
@@ -158,32 +166,41 @@ class EmbeddedIndex:
 
     def rebuild_apply(self, name: str, entries: Sequence[IndexEntry]) -> list[IndexEntry]:
         with self._writing:
-            return self._write(entries, (self._generations.named(name),))
+            return self._write(entries, (self._generations().named(name),))
 
     def rebuild_begin(self) -> str:
-        with self._writing, _engine():
-            with self._database.write() as connection:
-                begun = generations.begin(connection)
-            self._generations = begun
+        with self._writing:
+            begun = self._change(generations.begin)
         self._sweep()
         return begun.name
 
     def rebuild_finish(self, name: str) -> None:
-        with self._writing, _engine():
-            self._generations.named(name)
-            with self._database.write() as connection:
-                finished = generations.finish(connection)
-            self._generations = finished
-            self._cache.keep_only(finished.live)
+        with self._writing:
+            self._generations().named(name)
+            self._change(generations.finish)
         self._sweep()
 
     def drop(self) -> None:
-        with self._writing, _engine():
-            with self._database.write() as connection:
-                dropped = generations.abandon(connection)
-            self._generations = dropped
-            self._cache.keep_only(None)
+        with self._writing:
+            self._change(generations.abandon)
         self._sweep()
+
+    def _change(self, change: Callable[[sqlite3.Connection], Generations]) -> Generations:
+        """Change which index is in use or being built."""
+        self._known = None
+        with _engine(), self._database.write() as connection:
+            changed = change(connection)
+        self._known = changed
+        self._cache.keep_only(changed.live)
+        return changed
+
+    def _sweep(self) -> None:
+        """Delete what generations hold that are not used any more. What an error leaves goes with later writes."""
+        self._leftover = True
+        with _engine():
+            while generations.sweep_step(self._database):
+                pass
+        self._leftover = False
 
     def _write(
         self, entries: Sequence[IndexEntry], targets: Sequence[int], *, force: bool = False
@@ -194,26 +211,33 @@ class EmbeddedIndex:
         followed = False
         try:
             with _engine():
-                with self._database.read() as connection:
-                    erases = writing.erases(connection, targets, batch.records)
-                with self._database.write(scrub=erases) as connection:
+                with self._database.write(scrub=self._erases(targets, batch.records)) as connection:
                     writing.add_models(connection, batch.new_models)
-                    written = [
-                        (
-                            generation,
-                            writing.write(connection, generation, batch.records, models, force=force),
-                        )
+                    written = {
+                        generation: writing.write(connection, generation, batch.records, models, force=force)
                         for generation in targets
-                    ]
+                    }
                 self._leftover = self._leftover and generations.sweep_step(self._database)
             self._dimensions = models
-            for generation, of_generation in written:
+            for generation, of_generation in written.items():
                 self._follow(generation, of_generation)
             followed = True
         finally:
             if not followed:  # the write may have happened all the same: read it from the file again
                 self._forget(targets, batch.records)
         return list(batch.failed)
+
+    def _erases(self, targets: Sequence[int], records: Sequence[Record]) -> bool:
+        """Whether a tombstone among `records` will take the place of content, which must not stay in the file (M13)."""
+        tombstones = [record for record in records if record.row.state is None]
+        if not tombstones:
+            return False
+        with self._database.read() as connection:
+            return any(
+                tables.has_content(connection, generation, record.space, record.row.number)
+                for generation in targets
+                for record in tombstones
+            )
 
     def _follow(self, generation: int, written: Iterable[writing.Written]) -> None:
         """Bring what is in memory to what is on disk now."""
@@ -236,9 +260,3 @@ class EmbeddedIndex:
                 segment = self._cache.peek(generation, space)
                 if segment is not None:
                     self._cache.forget(segment)
-
-    def _sweep(self) -> None:
-        """Delete what generations hold that are not used any more; a crash leaves the rest to later writes."""
-        with _engine():
-            while generations.sweep_step(self._database):
-                pass

@@ -22,6 +22,8 @@ Answer = dict[tuple[int, Leg], Found]
 Task = Callable[[], Answer]
 Run = Callable[[Sequence[Task], int], Iterable[Answer]]
 
+_TOGETHER = 8
+"""Queries of one task: their scores of all vectors are in memory at once."""
 _ORDER: tuple[Leg, ...] = ("words", "context_words", "meaning", "context_meaning")
 _ROLE_OF: dict[Leg, Role] = {"meaning": "text", "context_meaning": "context"}
 
@@ -63,16 +65,17 @@ def _postings(snapshot: Snapshot) -> dict[Leg, PostingsView]:
 
 
 def _meanings(snapshot: Snapshot, queries: Sequence[IndexQuery]) -> list[Task]:
-    """One task for each model and role: the vectors are gone through once for all queries."""
+    """A task for each model, role and some of the queries, for which the vectors are gone through once."""
     asked: dict[tuple[str, Leg], list[int]] = {}
     for place, query in enumerate(queries):
         if query.model is not None and query.vector is not None:
             for leg in query.legs & _ROLE_OF.keys():
                 asked.setdefault((query.model, leg), []).append(place)
     return [
-        partial(_by_meaning, snapshot, queries, places, leg, snapshot.matrices[model, _ROLE_OF[leg]])
+        partial(_by_meaning, snapshot, queries, places[start : start + _TOGETHER], leg, matrix)
         for (model, leg), places in asked.items()
-        if (model, _ROLE_OF[leg]) in snapshot.matrices
+        if (matrix := snapshot.matrices.get((model, _ROLE_OF[leg]))) is not None
+        for start in range(0, len(places), _TOGETHER)
     ]
 
 

@@ -22,6 +22,7 @@ from chalicelib.sqlite_file import Database
 
 _WORN_FROM = 1_000
 _TOMBSTONE_BYTES = 100
+_OWN_BYTES = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +154,23 @@ class Segment:
         """The space as it is now, for queries with these filters and fresh entries. After `prepare`."""
         with self._lock:
             live = self._columns.live.copy() if self._columns.dead else None
+            masks = {
+                wanted: self._columns.matching(wanted) for wanted in {wanted for wanted, _fresh in asked}
+            }
             return Snapshot(
                 self._columns["number"],
                 self._columns.said,
                 self._words.view(self._columns.size, live),
                 self._context.view(self._columns.size, live),
                 {key: matrix.view() for key, matrix in self._matrices.items() if key[0] in models},
-                [self._wanted(wanted, fresh) for wanted, fresh in asked],
+                [self._wanted(masks[wanted], fresh) for wanted, fresh in asked],
             )
 
-    def _wanted(self, wanted: MemoryFilter, fresh: Mapping[int, IndexEntry]) -> Wanted:
+    def _wanted(self, mask: Mask, fresh: Mapping[int, IndexEntry]) -> Wanted:
         newer = {
             number: entry for number, entry in fresh.items() if entry.revision >= self._revision_of(number)
         }
-        mask = self._columns.matching(wanted)
-        self._columns.exclude(mask, newer)
-        return Wanted(mask, newer)
+        return Wanted(self._columns.without(mask, newer) if newer else mask, newer)
 
     def listing(self, wanted: MemoryFilter, terms: Sequence[int]) -> Listing:
         """The memories that match and whose text has all `terms`, ready to be sorted. After `prepare`."""
@@ -194,7 +196,8 @@ class Segment:
     def nbytes(self) -> int:
         """Bytes held, about."""
         return (
-            self._columns.nbytes
+            _OWN_BYTES
+            + self._columns.nbytes
             + self._words.nbytes
             + self._context.nbytes
             + sum(matrix.nbytes for matrix in self._matrices.values())

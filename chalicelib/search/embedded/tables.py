@@ -1,4 +1,4 @@
-"""Reading and writing the rows of one generation. Every statement names generation and space."""
+"""Reading and writing the rows of one generation. Every statement on them names generation and space."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
@@ -13,6 +13,11 @@ _PLACES = ", ".join("?" * len(Row._fields))
 _CHUNK = 4_096
 
 
+def models(connection: sqlite3.Connection) -> dict[str, int]:
+    """The dimension of each model that any vector is or was of, by fingerprint."""
+    return dict(connection.execute("SELECT model, dimension FROM search_model"))
+
+
 def kept(connection: sqlite3.Connection, generation: int, space: str, number: int) -> Row | None:
     """What is there of a number, a tombstone too."""
     row = connection.execute(
@@ -20,6 +25,15 @@ def kept(connection: sqlite3.Connection, generation: int, space: str, number: in
         (generation, space, number),
     ).fetchone()
     return Row(*row) if row else None
+
+
+def has_content(connection: sqlite3.Connection, generation: int, space: str, number: int) -> bool:
+    """Whether a number is there and not erased."""
+    row = connection.execute(
+        "SELECT state FROM search_entry WHERE generation = ? AND space = ? AND number = ?",
+        (generation, space, number),
+    ).fetchone()
+    return row is not None and row[0] is not None
 
 
 def kept_vectors(

@@ -91,14 +91,6 @@ def _write(
 
 def add_models(connection: sqlite3.Connection, models: Mapping[str, int]) -> None:
     """Note the dimensions of models that came up for the first time."""
-    connection.executemany("INSERT INTO search_model (model, dimension) VALUES (?, ?)", models.items())
-
-
-def erases(connection: sqlite3.Connection, generations: Iterable[int], records: Iterable[Record]) -> bool:
-    """Whether a tombstone among `records` will take the place of content, which must not stay in the file (M13)."""
-    tombstones = [(record.space, record.row.number) for record in records if record.row.state is None]
-    return any(
-        (kept := tables.kept(connection, generation, space, number)) is not None and kept.state is not None
-        for generation in generations
-        for space, number in tombstones
+    connection.executemany(
+        "INSERT OR IGNORE INTO search_model (model, dimension) VALUES (?, ?)", models.items()
     )

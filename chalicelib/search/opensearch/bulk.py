@@ -9,32 +9,34 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.domain.projection import IndexEntry
+from chalicelib.domain.projection import IndexEntry, Leg
 from chalicelib.errors import IndexMissingError, IndexUnavailableError
 from chalicelib.ports import Analyzer
 from chalicelib.search.opensearch import errors
 from chalicelib.search.opensearch.client import Client
 from chalicelib.search.opensearch.documents import (
-    document_id,
+    absent_version,
+    erased_version,
     tombstone_document,
-    vectors_at,
-    vectors_document,
-    vectors_version,
+    vector_document,
+    vector_id,
+    vector_version,
     words_document,
+    words_id,
 )
 from chalicelib.search.opensearch.layout import Generation
 
 REQUEST_BYTES = 5_000_000
 """Of one request: small engines refuse more than 10 MB."""
-CONFLICT = 409
+LEGS: tuple[Leg, ...] = ("meaning", "context_meaning")
 FORGETTING_TRIES, FORGETTING_S = 30, 0.1
 """An engine forgets what was deleted at a refresh, when its clock has gone on."""
 _ANSWER = {"filter_path": "items.*.status,items.*.error"}
-_VERSIONS = {"_source": "false", "filter_path": "docs._version,docs.found"}
+_VERSIONS = {"stored_fields": "tombstone", "filter_path": "docs._version,docs.found,docs.fields"}
 
 _log = logging.getLogger(__name__)
 
@@ -43,17 +45,18 @@ _log = logging.getLogger(__name__)
 class _Action:
     """What is to become of one document."""
 
-    entry: int
-    """Its place among the entries."""
+    place: int
+    """Of its entry among the entries."""
+    entry: IndexEntry
+    leg: Leg | None
+    """Of a vector; None for the words."""
     words: str
     """Alias of the words of its generation."""
     alias: str
-    """Where it goes: the words, or the vectors of a model."""
+    """Where it goes."""
     id: str
-    routing: str
     version: int
     document: str
-    tombstone: str
 
     def lines(self, kind: str) -> str:
         """As the engine takes it: `external` (only if newer), `external_gte` (or equal), `delete`."""
@@ -61,7 +64,7 @@ class _Action:
             "_index": self.alias,
             "require_alias": True,  # or a missing index would be made up, with guessed fields
             "_id": self.id,
-            "routing": self.routing,
+            "routing": self.entry.space.key,
         }
         if kind == "delete":
             return f"{json.dumps({'delete': header})}\n"
@@ -91,35 +94,36 @@ class Writer:
         embedded: list[_Action] = []
         for action, failure in self._outcomes(self._actions(targets, entries), "external"):
             if isinstance(failure, errors.VersionConflictError):
-                passed_over.add((action.alias, action.entry))
+                passed_over.add((action.alias, action.place))
             elif failure is not None:
                 if isinstance(failure, IndexMissingError) and action.alias == targets[0].words:
                     raise failure
-                refused[action.entry] += 1
+                refused[action.place] += 1
                 reasons[str(failure)] += 1
-            elif action.alias != action.words:
+            elif action.leg:
                 embedded.append(action)
-        self._mark_outdated([action for action in embedded if (action.words, action.entry) in passed_over])
+        self._mark_outdated([action for action in embedded if (action.words, action.place) in passed_over])
         if refused:
             _log.warning("the index refused %d of %d entries: %s", len(refused), len(entries), dict(reasons))
         return [entries[place] for place in sorted(refused)]
 
     def _mark_outdated(self, written: Sequence[_Action]) -> None:
-        """Put a tombstone over vectors that were written although the words are of a higher revision.
+        """Put a tombstone over vectors that were written although the words are of a higher revision, or erased.
 
-        That happens only to a model whose index is so new that it has no tombstone of that revision yet.
+        That happens only to a model whose index is so new that it has no tombstone of that revision itself.
         """
         if not written:
             return
-        wanted = [{"_index": action.words, "_id": action.id, "routing": action.routing} for action in written]
-        answer = self._client.call("POST", "/_mget", {"docs": wanted}, params=_VERSIONS)
-        versions = [
-            vectors_at(found.get("_version", 0)) for found in errors.parts(answer, "docs", len(wanted))
+        wanted = [
+            {"_index": action.words, "_id": words_id(action.entry), "routing": action.entry.space.key}
+            for action in written
         ]
+        answer = self._client.call("POST", "/_mget", {"docs": wanted}, params=_VERSIONS)
+        kept = errors.parts(answer, "docs", len(wanted))
         marks = [
-            replace(action, version=first, document=action.tombstone)
-            for action, first in zip(written, versions, strict=True)
-            if first > action.version
+            replace(action, version=version, document=tombstone_document(action.entry, action.leg))
+            for action, words in zip(written, kept, strict=True)
+            if (version := _version_beside(words)) > action.version
         ]
         for _, failure in self._outcomes(marks, "external"):
             if failure is not None and not isinstance(failure, errors.VersionConflictError):
@@ -163,19 +167,24 @@ class Writer:
     def _actions(self, targets: Sequence[Generation], entries: Sequence[IndexEntry]) -> Iterator[_Action]:
         models = sorted({model for target in targets for model in target.vector_indices})
         for place, entry in enumerate(entries):
-            words = entry.revision, words_document(entry, self._analyzer)
-            vectors = {
-                model: (vectors_version(entry, model), vectors_document(entry, model)) for model in models
-            }
+            words = words_id(entry), entry.revision, words_document(entry, self._analyzer)
+            vectors = {(model, leg): _vector(entry, model, leg) for model in models for leg in LEGS}
             for target in targets:
-                yield _action(place, entry, target.words, target.words, words)
-                for model in target.vector_indices:
-                    yield _action(place, entry, target.words, target.vectors(model), vectors[model])
+                yield _Action(place, entry, None, target.words, target.words, *words)
+                for (model, leg), vector in vectors.items():
+                    if model in target.vector_indices:
+                        yield _Action(place, entry, leg, target.words, target.vectors(model), *vector)
 
 
-def _action(place: int, entry: IndexEntry, words: str, alias: str, content: tuple[int, str]) -> _Action:
-    identity, routing, tombstone = document_id(entry), entry.space.key, tombstone_document(entry)
-    return _Action(place, words, alias, identity, routing, *content, tombstone)
+def _vector(entry: IndexEntry, model: str, leg: Leg) -> tuple[str, int, str]:
+    return vector_id(entry, leg), vector_version(entry, model, leg), vector_document(entry, model, leg)
+
+
+def _version_beside(words: Mapping[str, Any]) -> int:
+    """The version of a vector that the words know nothing of; 0 when there are no words."""
+    erased = words.get("fields", {}).get("tombstone") == [True]
+    revision = words.get("_version", 0)
+    return erased_version(revision) if erased else absent_version(revision)
 
 
 def _requests(actions: Iterable[tuple[_Action, str]]) -> Iterator[list[tuple[_Action, str]]]:

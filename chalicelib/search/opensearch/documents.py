@@ -1,8 +1,9 @@
 """What an index keeps of a memory, as JSON ready to be sent.
 
-A tombstone is a document without content, not a deletion: an engine forgets deletions after a minute, and a late
-record would then raise the dead. A memory without vectors of a model is a tombstone in that model's index, so that
-the vectors of its former text are found no more.
+A memory is one document among the words and two among the vectors of each model: that of its text and that of its
+context, apart, for one may come later than the other. A tombstone is a document without content, not a deletion: an
+engine forgets deletions after a minute, and a late record would then raise the dead. A vector that a memory does not
+have (any more) is a tombstone too, so that the vectors of its former text are found no more.
 """
 
 import json
@@ -15,20 +16,25 @@ from typing import Any
 
 from chalicelib.domain.filters import milliseconds
 from chalicelib.domain.memory import Memory, State
-from chalicelib.domain.projection import NOT_SAID, EmbeddedText, IndexEntry, Said, content_hash
+from chalicelib.domain.projection import NOT_SAID, IndexEntry, Leg, Said, content_hash
 from chalicelib.ports import Analyzer
 from chalicelib.search.opensearch.mappings import STEM_MAX_CHARS
 
-LEVELS = 4
-"""Versions of vectors for each revision: without, with those of the text, of text and context, erased. So a vector
-that comes later for the same revision adds to it, and an entry that lacks it takes nothing away."""
+LEVELS = 3
+"""Versions of a vector for each revision: not there, there, erased. So one that comes later for the same revision is
+added, and an entry that lacks it takes nothing away."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def document_id(entry: IndexEntry) -> str:
+def words_id(entry: IndexEntry) -> str:
     """`<space key>#<number>`: ids hold no `#`, so no two memories share one (CASES: mem0 PR#6892)."""
     return f"{entry.space.key}#{entry.number}"
+
+
+def vector_id(entry: IndexEntry, leg: Leg) -> str:
+    """`<space key>#<number>#<leg>`."""
+    return f"{words_id(entry)}#{leg}"
 
 
 def words_document(entry: IndexEntry, analyzer: Analyzer) -> str:
@@ -48,35 +54,38 @@ def words_document(entry: IndexEntry, analyzer: Analyzer) -> str:
     return _json(fields)
 
 
-def vectors_document(entry: IndexEntry, model: str) -> str:
-    """The memory by its vectors of one model, with all that a search filters by."""
-    memory, vectors = _living(entry), entry.vectors.get(model)
-    if memory is None or vectors is None:
-        return tombstone_document(entry)
-    return f"{_json(_filtered(entry, memory))[:-1]},{_vector_fields(vectors)}}}"
+def vector_document(entry: IndexEntry, model: str, leg: Leg) -> str:
+    """One of the memory's two vectors of a model, with all that a search filters by."""
+    memory, vector = _living(entry), _vector(entry, model, leg)
+    if memory is None or vector is None:
+        return tombstone_document(entry, leg)
+    return f'{_json(_filtered(entry, memory) | {"leg": leg})[:-1]},"{leg}":{vector_json(vector)}}}'
 
 
-def tombstone_document(entry: IndexEntry) -> str:
+def tombstone_document(entry: IndexEntry, leg: Leg | None = None) -> str:
     """That the number was used, and nothing else."""
-    return _json({"space": entry.space.key, "number": entry.number, "tombstone": True})
+    return _json({"space": entry.space.key, "number": entry.number, "tombstone": True, "leg": leg})
 
 
-def vectors_version(entry: IndexEntry, model: str) -> int:
-    """The external version of `vectors_document`; `vectors_revision` is the reverse."""
+def vector_version(entry: IndexEntry, model: str, leg: Leg) -> int:
+    """The external version of `vector_document`; `vector_revision` is the reverse."""
     if _living(entry) is None:
-        return entry.revision * LEVELS + 3
-    vectors = entry.vectors.get(model)
-    level = 0 if vectors is None else 1 if vectors.context is None else 2
-    return entry.revision * LEVELS + level
+        return erased_version(entry.revision)
+    return absent_version(entry.revision) + (_vector(entry, model, leg) is not None)
 
 
-def vectors_at(revision: int) -> int:
-    """The lowest external version of vectors of a revision."""
+def absent_version(revision: int) -> int:
+    """The version of a vector that a memory of this revision does not have: the lowest of the revision."""
     return revision * LEVELS
 
 
-def vectors_revision(version: int) -> int:
-    """The revision of the memory whose vectors have this version."""
+def erased_version(revision: int) -> int:
+    """The version of a vector of a memory that was erased at this revision: the highest of the revision."""
+    return revision * LEVELS + 2
+
+
+def vector_revision(version: int) -> int:
+    """The revision of the memory whose vector has this version."""
     return version // LEVELS
 
 
@@ -135,9 +144,11 @@ def _said(memory: Memory) -> str | None:
     return json.dumps(packed, ensure_ascii=False, separators=(",", ":"))
 
 
-def _vector_fields(vectors: EmbeddedText) -> str:
-    text = f'"meaning":{vector_json(vectors.text)}'
-    return text if vectors.context is None else f'{text},"context_meaning":{vector_json(vectors.context)}'
+def _vector(entry: IndexEntry, model: str, leg: Leg) -> bytes | None:
+    vectors = entry.vectors.get(model)
+    if vectors is None:
+        return None
+    return vectors.text if leg == "meaning" else vectors.context
 
 
 def _json(fields: dict[str, Any]) -> str:

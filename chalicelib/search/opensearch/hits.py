@@ -8,7 +8,7 @@ from chalicelib.domain.projection import Hit, IndexedState, Leg, Said
 from chalicelib.errors import IndexUnavailableError
 from chalicelib.search.fresh import K1
 from chalicelib.search.opensearch import errors
-from chalicelib.search.opensearch.documents import said_of, vectors_revision
+from chalicelib.search.opensearch.documents import said_of, vector_revision
 
 _WHOLE = "{0}status,{0}error,{0}timed_out,{0}_shards.failed"
 _BUNDLE, _ALONE = _WHOLE.format("responses."), _WHOLE.format("")
@@ -100,7 +100,7 @@ def models_by_state(
     models: dict[tuple[int, int], set[str]] = defaultdict(set)
     for model, hits in vectors:
         for hit in hits:
-            models[number_of(hit), vectors_revision(hit["_version"])].add(model)
+            models[number_of(hit), vector_revision(hit["_version"])].add(model)
     return {state: frozenset(of_state) for state, of_state in models.items()}
 
 

@@ -20,7 +20,7 @@ _LONG = {"type": "long"}
 _FILTERED: dict[str, Any] = {
     "space": _KEYWORD,
     "number": _LONG,
-    "tombstone": {"type": "boolean"},
+    "tombstone": {"type": "boolean", "store": True},
     "state": _KEYWORD,
     "category": _KEYWORD,
     "kind": _KEYWORD,
@@ -69,7 +69,7 @@ def vectors_index(shards: int, replicas: str, dimension: int) -> dict[str, Any]:
     }
     return {
         "settings": settings,
-        "mappings": _strict({**_FILTERED, "meaning": vector, "context_meaning": vector}),
+        "mappings": _strict({**_FILTERED, "leg": _KEYWORD, "meaning": vector, "context_meaning": vector}),
     }
 
 

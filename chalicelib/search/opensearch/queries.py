@@ -16,7 +16,7 @@ from chalicelib.search.opensearch.documents import cut
 
 CLAUSES_MAX = 900
 """Words in one query: engines refuse more than 1,024 conditions, those of the filter included."""
-EXPLORED_MIN = 256
+EXPLORED_MIN = 128
 """Vectors that the graph is searched for at least, however few are wanted. A space with fewer is compared in full."""
 
 Query = dict[str, Any]
@@ -99,9 +99,10 @@ def by_meaning(
 ) -> str:
     """The nearest `depth` to a vector (as JSON) in one field. The condition is inside: of those that match, exactly
     `depth`."""
+    of_leg = {"term": {"leg": leg}}
     near = {
         "k": depth,
-        "filter": within(scope, wanted, without=without),
+        "filter": {"bool": {"filter": [within(scope, wanted, without=without), of_leg]}},
         "method_parameters": {"ef_search": max(EXPLORED_MIN, depth)},
     }
     outer = {"size": depth, **_FOUND}
@@ -162,10 +163,11 @@ def held(scope: Scope, *, after: int, limit: int) -> Query:
 
 def with_vectors(scope: Scope, numbers: Sequence[int]) -> str:
     """Which of `numbers` have vectors, and of which revision."""
+    of_text = {"term": {"leg": "meaning"}}
     among = {"terms": {"number": list(numbers)}}
     return _json(
         {
-            "query": {"bool": {"filter": [within(scope), among]}},
+            "query": {"bool": {"filter": [within(scope), of_text, among]}},
             "size": len(numbers),
             "version": True,
             **_NUMBER,

@@ -11,12 +11,16 @@ from chalicelib.domain.scope import Scope, Space, SpaceKind
 from chalicelib.errors import EmbeddingError
 from chalicelib.ports import Embedder, MemoryStore
 
+CONTEXT_EMBEDDED = 400
+"""Characters of a context, its last ones, that are embedded: models cut long texts at the end, and the memory itself
+stands there."""
+
 
 def passage_texts(memory: Memory) -> dict[str, str]:
     """Role -> text to embed: the memory's words; and, where it has a context, that with the words."""
     texts = {"text": memory.words}
     if memory.context:
-        texts["context"] = f"{memory.context}\n{memory.words}"
+        texts["context"] = f"{memory.context[-CONTEXT_EMBEDDED:]}\n{memory.words}"
     return texts
 
 

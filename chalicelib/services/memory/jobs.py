@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from chalicelib.domain.drafts import NewJob
@@ -81,6 +82,18 @@ class Jobs:
         found = self.store.job(pass_scope(space, "reindex"), job)
         if found is not None and found.state == "queued":
             self._send(space, found, found.id)
+
+    def wake_unfinished(self, space: Space, idle: timedelta) -> int:
+        """Send again the messages of this space's unfinished jobs on which nobody has worked for `idle`: theirs were
+        lost. How many. One that is not lost does no harm: a job goes on from where it is. Raises StoreError."""
+        waiting = [
+            job
+            for job in self._recent(pass_scope(space, "sweep"))
+            if _unfinished(job) and self.clock() - job.updated_at >= idle
+        ]
+        for job in waiting:
+            self._send(space, job, f"{job.id}-again-{job.version}")
+        return len(waiting)
 
     def _send(self, space: Space, job: Job, deduplicate: str) -> None:
         self.queue.send(space.key, {"space": space.key, "job": job.id}, deduplicate=deduplicate)

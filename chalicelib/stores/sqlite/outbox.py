@@ -48,12 +48,14 @@ class Outbox:
         if on_commit is not None:
             database.on_commit(on_commit)
 
-    def pending(self, limit: int) -> list[OutboxRecord]:
-        """Up to `limit` records whose time has come, the longest waiting first."""
+    def pending(self, limit: int, *, failures: int | None = None) -> list[OutboxRecord]:
+        """Up to `limit` records whose time has come, the longest waiting first. `failures`: only those that have
+        failed at most so often."""
         with self._database.read() as connection:
             rows = connection.execute(
-                "SELECT seq, kind, space, id, attempts FROM outbox WHERE next_try <= ? ORDER BY seq LIMIT ?",
-                (self._clock().timestamp(), limit),
+                "SELECT seq, kind, space, id, attempts FROM outbox "
+                "WHERE next_try <= :now AND (:failures IS NULL OR attempts <= :failures) ORDER BY seq LIMIT :limit",
+                {"now": self._clock().timestamp(), "failures": failures, "limit": limit},
             ).fetchall()
         return [OutboxRecord(*row) for row in rows]
 
@@ -78,6 +80,12 @@ class Outbox:
                 "UPDATE outbox SET attempts = attempts + 1, next_try = ? WHERE seq = ?",
                 [(at.timestamp() + _backoff(attempts), seq) for seq, attempts in rows],
             )
+
+    def retry_now(self) -> int:
+        """Let the time of all that failed come now, for what kept them has ended; how many those are."""
+        with self._database.write() as connection:
+            hastened = connection.execute("UPDATE outbox SET next_try = 0 WHERE next_try > 0")
+        return hastened.rowcount
 
     def oldest_age(self) -> float:
         """Seconds since the first write of what waits longest; 0 when nothing waits."""

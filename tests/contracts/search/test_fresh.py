@@ -133,7 +133,7 @@ def test_just_edited_it_is_found_by_its_new_words_only(index, put):
     assert _search(index, "xylophone", fresh=(edited,)) == {}
 
 
-def test_not_yet_embedded_it_is_found_by_words_alone(index, put):
+def test_without_vectors_yet_it_is_found_by_words_alone(index, put):
     put(_new())
     edited = entry(memory(900, "a mandolin", revision=2))
     assert _search(index, model=SMALL, vector=ASKED, fresh=(edited,)) == {}

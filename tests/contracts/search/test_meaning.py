@@ -129,6 +129,28 @@ def test_queries_of_several_models_are_answered_together(shared_index, vectors):
     assert answers[2] != answers[0]
 
 
+def test_many_queries_at_once_are_answered_as_each_alone(shared_index, vectors):
+    """Adding a batch asks for the similar ones of all its memories together (M12)."""
+    rng = random.Random(13)
+    asked = [
+        query(
+            model=SMALL,
+            vector=random_unit(rng, 8),
+            depth=rng.randint(1, 9),
+            filter=MemoryFilter(exclude=frozenset({n})),
+        )
+        for n in range(1, 41)
+    ]
+    together = shared_index.search(scope_of(ALICE), asked)
+    for each, hits in zip(asked, together, strict=True):
+        (alone,) = shared_index.search(scope_of(ALICE), [each])
+        assert _scores(hits) == _scores(alone)
+
+
+def _scores(hits):
+    return {hit.number: (pytest.approx(hit.meaning), pytest.approx(hit.context_meaning)) for hit in hits}
+
+
 def test_opposite_and_equal_vectors_score_minus_one_and_one(index, put):
     near, far = unit([1, 2, 3, 0, 0, 0, 0, 0]), unit([-1, -2, -3, 0, 0, 0, 0, 0])
     put(entry(memory(1), **{SMALL: EmbeddedText(near)}), entry(memory(2), **{SMALL: EmbeddedText(far)}))

@@ -86,6 +86,19 @@ def test_a_heavy_text_does_not_hold_up_light_ones_in_the_same_call() -> None:
     assert model.calls == [["a", "b"], ["heavy"], ["c"]]
 
 
+def test_callers_share_a_call_only_as_far_as_it_stays_light() -> None:
+    model = Model()
+    gathering = Gathering(model, count=8, weight=10, at_once=1)
+    with ThreadPoolExecutor(3) as threads:
+        first = threads.submit(gathering, [("first", 1)])
+        assert model.begun.wait(30)
+        others = [threads.submit(gathering, [(name, 6)]) for name in ("second", "third")]
+        until(lambda: len(gathering._waiting) == 2)
+        model.go_on.set()
+        assert [future.result(30) for future in (first, *others)] == [[b"first"], [b"second"], [b"third"]]
+    assert sorted(model.calls) == [["first"], ["second"], ["third"]]
+
+
 def test_a_failure_reaches_each_caller_of_that_call_and_no_later_one() -> None:
     failures = [EmbeddingDimensionError("of another length")]
 
