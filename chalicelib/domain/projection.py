@@ -66,8 +66,7 @@ class Said(NamedTuple):
 NOT_SAID = Said()
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """One memory found, with the raw score of each leg that found it.
 
     words, context_words: BM25 (k1 .6, b .2), above 0. meaning, context_meaning: cosine, -1..1.

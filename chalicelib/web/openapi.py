@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 from pydantic.json_schema import models_json_schema
 
 from chalicelib import __version__
@@ -120,10 +120,18 @@ def _operation(operation: Operation, places: Places) -> dict[str, Any]:
         described["security"] = []
     if operation.body is not None:
         described["requestBody"] = {
-            "required": bool(operation.body.model_json_schema().get("required")),
+            "required": not _may_be_empty(operation.body),
             "content": {"application/json": {"schema": places[operation.body, "validation"]}},
         }
     return described
+
+
+def _may_be_empty(body: type[BaseModel]) -> bool:
+    try:
+        body.model_validate({})
+    except ValidationError:
+        return False
+    return True
 
 
 def _parameters(operation: Operation) -> list[dict[str, Any]]:

@@ -39,11 +39,12 @@ def get_map(call: Call) -> Mapping[str, Any]:
 @door.operation("POST", f"{SPACE}/jobs", status=202, body=NewJob, answer=answers.OneJob)
 def start_job(call: Call) -> Mapping[str, Any]:
     """Start reindexing after the embedding model changed (SPEC A6); `all` = in every space, by an admin."""
+    scope = call.scope(Right.WRITE)
     draft = call.body(NewJob)
     if draft.all:
         administrator(call.caller)
         return {"started": call.services.jobs.start_everywhere(call.write())}
-    return call.services.jobs.start(call.scope(Right.WRITE), draft, call.write())
+    return call.services.jobs.start(scope, draft, call.write())
 
 
 @door.operation("GET", f"{SPACE}/jobs", answer=answers.Jobs)

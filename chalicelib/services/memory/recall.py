@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from chalicelib.domain.drafts import Recall, Search
@@ -141,7 +141,7 @@ def _only_recallable(asked: MemoryFilter, recallable: frozenset[str] | None) -> 
 def _show_found(here: Surroundings, one: Found, *, explain: bool) -> dict[str, Any]:
     shown: dict[str, Any] = {"memory": here.show(one.memory), "score": one.score, "why": one.why}
     if explain and one.hit is not None:
-        raw = asdict(one.hit)
+        raw = one.hit._asdict()
         shown["legs"] = {leg: raw[leg] for leg in ("words", "context_words", "meaning", "context_meaning")}
     return shown
 

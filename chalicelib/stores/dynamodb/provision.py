@@ -1,13 +1,15 @@
 """Creating the tables where no CDK does it: on an emulator, in tests."""
 
+from collections.abc import Iterable
+
 from chalicelib.stores.dynamodb.database import Database
 from chalicelib.stores.dynamodb.tables import DEFINITIONS, TableDefinition
 
 
-def create_tables(database: Database) -> None:
-    """Create the three tables, with indexes, stream and expiry, paid for by request. Raises PynamoDB's TableError when
-    one is there already. Emulators need no waiting; on AWS the tables come from the CDK stack."""
-    for table in DEFINITIONS:
+def create_tables(database: Database, tables: Iterable[TableDefinition] = DEFINITIONS) -> None:
+    """Create the tables, with indexes, stream and expiry, paid for by request. Raises PynamoDB's TableError when one
+    is there already. Emulators need no waiting; on AWS the tables come from the CDK stack."""
+    for table in tables:
         _create(database, table)
 
 

@@ -144,7 +144,7 @@ class TestNearestNeighbours:
     def test_of_a_small_space_are_exact_among_many_spaces(self, index):
         texts = Texts(2)
         spaces = [Space.personal(f"s{n}") for n in range(12)]
-        own = {number: vector for number, vector in enumerate(texts.vectors(120), 1)}
+        own = dict(enumerate(texts.vectors(120), 1))
         for space in spaces:
             vectors = own if space == spaces[0] else dict(enumerate(texts.vectors(120), 1))
             assert not index.apply(

@@ -180,6 +180,18 @@ def test_being_recalled_changes_what_is_listed_and_nothing_else(index, put):
     ]
 
 
+def test_being_recalled_often_takes_no_places_in_a_search(index, put):
+    """The memory stays one: each leg still finds `depth` others."""
+    vectors = {SMALL: EmbeddedText(unit([1] * 8), unit([1] * 8))}
+    put(*(entry(memory(number, context="a lantern"), **vectors) for number in range(1, 11)))
+    asked = query("lantern", model=SMALL, vector=unit([1] * 8), depth=10)
+    for revision in range(2, 12):
+        put(entry(memory(1, context="a lantern", revision=revision, use_count=revision), **vectors))
+        hits = index.search(SCOPE, [asked])[0]
+        assert sorted(hit.number for hit in hits) == list(range(1, 11))
+        assert all(None not in (h.words, h.context_words, h.meaning, h.context_meaning) for h in hits)
+
+
 def test_indexed_tells_all_in_order_of_number_page_by_page(index, put):
     rng = random.Random(5)
     made = [random_memory(rng, number) for number in rng.sample(range(1, 10**6), 25)]

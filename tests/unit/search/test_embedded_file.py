@@ -239,6 +239,14 @@ def test_a_write_whose_fate_is_unknown_is_found_if_it_happened(monkeypatch, data
     assert _found(index, "violin") == set()
 
 
+def test_what_a_repair_raised_from_the_dead_can_be_outrun_again(index):
+    index.apply([tombstone(1, 9)])
+    assert _found(index, "violin") == set()
+    index.repair([entry(memory(1, "a violin", revision=4))])
+    newer = (entry(memory(1, "a kettle", revision=5)),)
+    assert _found(index, "kettle", fresh=newer) == {1}
+
+
 @pytest.mark.parametrize("happened", [True, False])
 @pytest.mark.parametrize("change", ["rebuild_begin", "rebuild_finish", "drop"])
 def test_a_change_of_index_whose_fate_is_unknown_is_read_from_the_file(

@@ -152,6 +152,18 @@ def test_a_space_of_which_most_rows_are_dead_is_read_again(monkeypatch, database
     assert [hit.number for hit in made.search(SCOPE, [query("199 lights")])[0]] == [1]
 
 
+def test_words_of_dead_rows_go_with_a_merge(monkeypatch, database):
+    """A memory that is edited again and again does not leave its former words in memory."""
+    monkeypatch.setattr(postings, "_TAIL_MIN", 50)
+    made = _index(database)
+    made.apply([entry(memory(1))])
+    made.counts(SCOPE)
+    for revision in range(2, 402):
+        made.apply([entry(memory(1, " ".join(f"w{revision}x{n}" for n in range(50)), revision=revision))])
+    kept = made._cache.peek(*next(iter(made._cache._segments)))
+    assert kept._words.nbytes < 120 * 50 * 50
+
+
 def test_memory_holds_the_spaces_used_last_and_the_others_answer_all_the_same(database):
     made = _index(database, memory_limit=200_000)
     rng = random.Random(5)
@@ -168,8 +180,17 @@ def test_memory_holds_the_spaces_used_last_and_the_others_answer_all_the_same(da
         assert len(made.search(scope_of(space), [asked])[0]) == 100
         assert made._cache.nbytes <= 200_000
     assert 1 < len(made._cache._segments) < 30
-    used_last = next(reversed(made._cache._segments))
-    assert made._cache.peek(*used_last) is not None
+
+
+def test_the_space_that_was_used_longest_ago_goes_first(database):
+    made = _index(database)
+    first, second, third = (Space.personal(name) for name in ("first", "second", "third"))
+    for space in (first, second):
+        made.counts(scope_of(space))
+    made._cache._limit = made._cache.nbytes
+    made.counts(scope_of(first))
+    made.counts(scope_of(third))
+    assert {space for _generation, space in made._cache._segments} == {first.key, third.key}
 
 
 def test_a_space_larger_than_the_limit_is_kept_while_it_is_used(database):
@@ -181,6 +202,17 @@ def test_a_space_larger_than_the_limit_is_kept_while_it_is_used(database):
     assert made._cache.peek(kept.generation, kept.space) is kept
     made.counts(scope_of(Space.personal("other")))
     assert made._cache.peek(kept.generation, kept.space) is None
+
+
+def test_a_replaced_index_does_not_stay_in_memory(database):
+    made = _index(database)
+    made.apply([entry(memory(n), **{SMALL: EmbeddedText(VECTOR)}) for n in range(1, 500)])
+    made.counts(SCOPE)
+    before = made._cache.nbytes
+    made.rebuild_finish(made.rebuild_begin())
+    assert made._cache.nbytes == 0
+    made.counts(SCOPE)
+    assert 0 < made._cache.nbytes < before / 5
 
 
 def test_what_is_let_go_is_weighed_no_more(database):

@@ -18,6 +18,7 @@ from tests.fakes.opensearch_engine import FakeEngine
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ANN = Space.personal("ann")
 MODEL = "m-2-00000000"
+LEGS = ("meaning", "context_meaning")
 NAMES = Names("pal")
 WORDS = Generation(NAMES, "g" + "0" * 16, "", "pal-words-0", {})
 LIVE = Generation(NAMES, "g" + "0" * 16, "", "pal-words-0", {MODEL: "pal-vectors-0"})
@@ -49,33 +50,38 @@ def _writer(*answers):
 
 
 def test_an_entry_is_written_to_words_and_vectors_of_both_generations_with_its_version():
-    engine, writer = _writer(_answer(DONE, DONE, DONE, DONE))
+    engine, writer = _writer(_answer(*[DONE] * 6))
     assert writer.write([LIVE, BUILDING], [_entry(embedded=True)]) == []
     headers = [line["index"] for line in engine.lines()[::2]]
-    assert [header["_index"] for header in headers] == [
-        "pal-words", f"pal-vectors-{MODEL}", "pal-words-building", f"pal-vectors-{MODEL}-building",
-    ]  # fmt: skip
-    assert [header["version"] for header in headers] == [3, 13, 3, 13]
-    assert all(header["_id"] == "account#ann#7" for header in headers)
+    assert [(header["_index"], header["_id"], header["version"]) for header in headers] == [
+        (f"{kind}{suffix}", f"account#ann#7{leg}", version)
+        for suffix in ("", "-building")
+        for kind, leg, version in (
+            ("pal-words", "", 3),
+            (f"pal-vectors-{MODEL}", "#meaning", 10),
+            (f"pal-vectors-{MODEL}", "#context_meaning", 9),
+        )
+    ]
     assert all(header["routing"] == "account#ann" for header in headers)
     assert all(header["version_type"] == "external" for header in headers)
 
 
 def test_no_index_can_be_made_by_writing():
-    engine, writer = _writer(_answer(DONE, DONE))
+    engine, writer = _writer(_answer(DONE, DONE, DONE))
     writer.write([LIVE], [_entry()])
     assert all(line["index"]["require_alias"] is True for line in engine.lines()[::2])
 
 
 def test_without_a_vector_the_models_index_gets_a_tombstone():
-    engine, writer = _writer(_answer(DONE, DONE))
+    engine, writer = _writer(_answer(DONE, DONE, DONE))
     writer.write([LIVE], [_entry()])
-    assert engine.lines()[3] == {"space": "account#ann", "number": 7, "tombstone": True}
-    assert engine.lines()[2]["index"]["version"] == 12
+    for leg, (header, document) in zip(LEGS, (engine.lines()[2:4], engine.lines()[4:6]), strict=True):
+        assert header["index"]["version"] == 9
+        assert document == {"space": "account#ann", "number": 7, "tombstone": True, "leg": leg}
 
 
 def test_a_version_that_is_there_already_is_done():
-    _, writer = _writer(_answer(CONFLICT, CONFLICT))
+    _, writer = _writer(_answer(CONFLICT, CONFLICT, CONFLICT))
     assert writer.write([LIVE], [_entry()]) == []
 
 
@@ -92,7 +98,7 @@ def test_a_version_that_is_there_already_is_done():
 )
 def test_of_a_partial_bundle_what_was_refused_comes_back(refusal, caplog):
     entries = [_entry(1), _entry(2), _entry(3)]
-    _, writer = _writer(_answer(DONE, DONE, DONE, refusal, refusal, refusal))
+    _, writer = _writer(_answer(DONE, DONE, DONE, refusal, DONE, DONE, refusal, refusal, refusal))
     assert writer.write([LIVE], entries) == entries[1:]
     assert "2 of 3" in caplog.text
     assert refusal[1] in caplog.text
@@ -101,19 +107,19 @@ def test_of_a_partial_bundle_what_was_refused_comes_back(refusal, caplog):
 
 def test_an_entry_of_which_only_the_vectors_were_refused_comes_back():
     entries = [_entry(1), _entry(2, embedded=True)]
-    _, writer = _writer(_answer(DONE, DONE, DONE, (400, "mapper_parsing_exception")))
+    _, writer = _writer(_answer(DONE, DONE, DONE, DONE, (400, "mapper_parsing_exception"), DONE))
     assert writer.write([LIVE], entries) == entries[1:]
 
 
 def test_words_that_are_gone_are_a_missing_index():
-    _, writer = _writer(_answer(MISSING, MISSING))
+    _, writer = _writer(_answer(MISSING, MISSING, MISSING))
     with pytest.raises(IndexMissingError):
         writer.write([LIVE], [_entry()])
 
 
 def test_a_rebuild_that_ended_meanwhile_gives_the_entries_back():
     """The new index may be in use by now without them."""
-    _, writer = _writer(_answer(DONE, DONE, MISSING, MISSING))
+    _, writer = _writer(_answer(*[DONE] * 3, *[MISSING] * 3))
     entries = [_entry()]
     assert writer.write([LIVE, BUILDING], entries) == entries
 
@@ -156,27 +162,37 @@ def test_a_large_bundle_goes_in_parts_and_what_comes_back_is_told_right(monkeypa
 class TestVectorsOfAnotherRevisionThanTheWords:
     """A model's index may be newer than an edit, and so lack the tombstone that would refuse an older vector."""
 
-    def test_are_covered_by_a_tombstone_of_the_words_revision(self):
-        engine, writer = _writer(
-            _answer(CONFLICT, DONE), (200, {"docs": [{"_version": 5, "found": True}]}), _answer(DONE)
-        )
+    @pytest.mark.parametrize(
+        ("words", "version"),
+        [
+            ({"_version": 5, "found": True}, 15),
+            ({"_version": 5, "found": True, "fields": {"tombstone": [True]}}, 17),
+            ({"_version": 3, "found": True, "fields": {"tombstone": [True]}}, 11),
+        ],
+        ids=["edited", "edited and erased", "erased"],
+    )
+    def test_are_covered_by_a_tombstone(self, words, version):
+        engine, writer = _writer(_answer(CONFLICT, DONE, CONFLICT), (200, {"docs": [words]}), _answer(DONE))
         assert writer.write([LIVE], [_entry(revision=3, embedded=True)]) == []
-        assert engine.asked[1][1].startswith("/_mget")
+        assert engine.asked[1][1] == "/_mget"
         assert engine.lines(1)[0] == {
             "docs": [{"_index": "pal-words", "_id": "account#ann#7", "routing": "account#ann"}]
         }
         header, document = engine.lines(2)
-        assert (header["index"]["_index"], header["index"]["version"]) == (f"pal-vectors-{MODEL}", 20)
-        assert document == {"space": "account#ann", "number": 7, "tombstone": True}
+        assert header["index"]["_id"] == "account#ann#7#meaning"
+        assert header["index"]["version"] == version
+        assert document == {"space": "account#ann", "number": 7, "tombstone": True, "leg": "meaning"}
 
-    @pytest.mark.parametrize("found", [{"_version": 3, "found": True}, {"found": False}, {}])
-    def test_stay_when_the_words_are_of_the_same_revision(self, found):
-        engine, writer = _writer(_answer(CONFLICT, DONE), (200, {"docs": [found]}))
+    @pytest.mark.parametrize(
+        "words", [{"_version": 3, "found": True, "fields": {"tombstone": [False]}}, {"found": False}, {}]
+    )
+    def test_stay_when_the_words_are_of_the_same_revision(self, words):
+        engine, writer = _writer(_answer(CONFLICT, DONE, DONE), (200, {"docs": [words, words]}))
         writer.write([LIVE], [_entry(revision=3, embedded=True)])
         assert len(engine.asked) == 2
 
     def test_a_tombstone_that_cannot_be_written_is_told(self):
-        answers = (_answer(CONFLICT, DONE), (200, {"docs": [{"_version": 5}]}))
+        answers = (_answer(CONFLICT, DONE, CONFLICT), (200, {"docs": [{"_version": 5}]}))
         _, writer = _writer(*answers, _answer((503, "x")))
         with pytest.raises(IndexUnavailableError):
             writer.write([LIVE], [_entry(embedded=True)])

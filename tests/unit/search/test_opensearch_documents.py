@@ -17,6 +17,7 @@ from chalicelib.search.opensearch import documents
 MODEL = EmbeddingModel(provider="scripted", name="m", dimension=2).fingerprint
 NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 ANN = Space.personal("ann")
+LEGS = ("meaning", "context_meaning")
 
 
 def _entry(space=ANN, vectors=None, **fields):
@@ -71,23 +72,30 @@ def test_of_an_erased_memory_only_its_number_is_kept(erased):
     gone = _entry(state=State.ERASED) if erased else IndexEntry(ANN, 7, 3, None)
     mark = {"space": "account#ann", "number": 7, "tombstone": True}
     assert _words(gone) == mark
-    assert json.loads(documents.vectors_document(gone, MODEL)) == mark
+    assert json.loads(documents.vector_document(gone, MODEL, "meaning")) == {**mark, "leg": "meaning"}
 
 
-def test_without_vectors_of_a_model_only_its_number_is_kept_there():
-    other = {"other-2-00000000": EmbeddedText(_vector(1, 0))}
-    assert json.loads(documents.vectors_document(_entry(vectors=other), MODEL))["tombstone"] is True
-
-
-def test_vectors_are_kept_with_what_searches_filter_by():
-    kept = _entry(vectors={MODEL: EmbeddedText(_vector(0.6, 0.8), _vector(1, 0))}, importance=4)
-    document = json.loads(documents.vectors_document(kept, MODEL))
-    assert document["meaning"] == pytest.approx([0.6, 0.8], abs=1e-7)
-    assert document["context_meaning"] == [1, 0]
-    assert (document["importance"], document["state"], document["tombstone"]) == (4, "active", False)
-    assert "words" not in document
+def test_a_vector_that_is_not_there_is_a_tombstone():
+    other = _entry(vectors={"other-2-00000000": EmbeddedText(_vector(1, 0))})
     text_only = _entry(vectors={MODEL: EmbeddedText(_vector(1, 0))})
-    assert "context_meaning" not in json.loads(documents.vectors_document(text_only, MODEL))
+    for kept, leg in ((other, "meaning"), (other, "context_meaning"), (text_only, "context_meaning")):
+        assert json.loads(documents.vector_document(kept, MODEL, leg)) == {
+            "space": "account#ann",
+            "number": 7,
+            "tombstone": True,
+            "leg": leg,
+        }
+
+
+def test_vectors_are_kept_apart_with_what_searches_filter_by():
+    kept = _entry(vectors={MODEL: EmbeddedText(_vector(0.6, 0.8), _vector(1, 0))}, importance=4)
+    of_text, of_context = (json.loads(documents.vector_document(kept, MODEL, leg)) for leg in LEGS)
+    assert of_text.pop("meaning") == pytest.approx([0.6, 0.8], abs=1e-7)
+    assert of_context.pop("context_meaning") == [1, 0]
+    assert (of_text.pop("leg"), of_context.pop("leg")) == LEGS
+    assert of_text == of_context
+    assert (of_text["importance"], of_text["state"], of_text["tombstone"]) == (4, "active", False)
+    assert "words" not in of_text
 
 
 def test_a_vector_of_another_length_is_brought_to_unit_length():
@@ -113,15 +121,15 @@ def test_a_vector_is_read_alike_on_a_machine_of_the_other_byte_order(monkeypatch
     assert json.loads(documents.vector_json(swapped.tobytes())) == pytest.approx([0.6, 0.8], abs=1e-7)
 
 
-def test_vectors_of_one_revision_only_ever_add():
-    """What lacks a vector is lower than what has it; erased is highest; and the next revision is above all."""
-    without, text_only = _entry(), _entry(vectors={MODEL: EmbeddedText(_vector(1, 0))})
-    both = _entry(vectors={MODEL: EmbeddedText(_vector(1, 0), _vector(1, 0))})
+def test_a_vector_may_only_come_within_a_revision_and_never_go():
+    """Absent is lower than there, erased is highest, and the next revision is above all."""
+    absent, there = _entry(), _entry(vectors={MODEL: EmbeddedText(_vector(1, 0))})
     erased, later = IndexEntry(ANN, 7, 3, None), _entry(revision=4)
-    versions = [documents.vectors_version(e, MODEL) for e in (without, text_only, both, erased, later)]
+    versions = [documents.vector_version(entry, MODEL, "meaning") for entry in (absent, there, erased, later)]
     assert versions == sorted(set(versions))
-    assert [documents.vectors_revision(version) for version in versions] == [3, 3, 3, 3, 4]
-    assert documents.vectors_at(3) == versions[0]
+    assert [documents.vector_revision(version) for version in versions] == [3, 3, 3, 4]
+    assert [documents.absent_version(3), documents.erased_version(3)] == [versions[0], versions[2]]
+    assert documents.vector_version(there, MODEL, "context_meaning") == versions[0]
 
 
 @pytest.mark.parametrize(
@@ -146,10 +154,10 @@ def test_ids_never_meet():
     """CASES: mem0 PR#6892: a key collided when an id held the delimiter."""
     longest = Space.community("p" * 128, "c" * 128)
     spaces = [ANN, Space.pool("ann"), Space.community("ann", "1"), Space.personal("ann-1"), longest]
-    ids = {
-        documents.document_id(_entry(space, number=number)) for space in spaces for number in (1, 11, 10**15)
-    }
-    assert len(ids) == 15
+    entries = [_entry(space, number=number) for space in spaces for number in (1, 11, 10**15)]
+    ids = {documents.words_id(entry) for entry in entries}
+    ids |= {documents.vector_id(entry, leg) for entry in entries for leg in LEGS}
+    assert len(ids) == 45
     assert max(len(identity.encode()) for identity in ids) <= 512
 
 

@@ -231,7 +231,7 @@ def test_what_is_held_of_a_large_space_is_asked_for_in_pages(monkeypatch):
 def test_a_model_that_another_process_adds_at_the_same_time_is_no_fault():
     there = json_error(400, "resource_already_exists_exception")
     done = {"index": {"status": 201}}
-    engine, index = _index(LAYOUT, there, (200, {"items": [done, done]}))
+    engine, index = _index(LAYOUT, there, (200, {"items": [done, done, done]}))
     from chalicelib.domain.memory import Memory
     from chalicelib.domain.projection import EmbeddedText
 
