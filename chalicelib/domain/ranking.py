@@ -56,7 +56,13 @@ class Ranked(NamedTuple):
 
     number: int
     score: float
-    why: dict[str, float]
+    signals: tuple[str, ...]
+    shares: tuple[float, ...]
+
+    @property
+    def why(self) -> dict[str, float]:
+        """The share of each signal that has one."""
+        return {name: share for name, share in zip(self.signals, self.shares, strict=True) if share}
 
 
 Values = list[float]
@@ -91,14 +97,7 @@ def rank(
     names = tuple(shares)
     rows = list(zip(*shares.values(), strict=True)) or [()] * count
     order = sorted(range(count), key=lambda place: (-scores[place], -candidates[place].number))
-    return [
-        Ranked(
-            candidates[place].number,
-            scores[place],
-            {name: share for name, share in zip(names, rows[place], strict=True) if share},
-        )
-        for place in order
-    ]
+    return [Ranked(candidates[place].number, scores[place], names, rows[place]) for place in order]
 
 
 def words(candidates: Sequence[Candidate]) -> Values:
@@ -116,6 +115,8 @@ def meaning(candidates: Sequence[Candidate], unrelated: float | None = None) -> 
 def context_words(candidates: Sequence[Candidate], own: Values) -> Values:
     """How well the words said just before match, as a part of the best match of either leg of words (so that the
     only memory with a context is not the best by that). A memory without context: `own`, its own words."""
+    if not any(c.has_context for c in candidates):
+        return own
     raw = [c.context_words for c in candidates]
     found = _parts(raw, max(_best(raw), _best([c.words for c in candidates])))
     return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]
@@ -124,6 +125,8 @@ def context_words(candidates: Sequence[Candidate], own: Values) -> Values:
 def context_meaning(candidates: Sequence[Candidate], own: Values, unrelated: float | None = None) -> Values:
     """How close context and memory together are in meaning, on the scale of both legs of meaning. A memory
     without context: `own`, its own closeness."""
+    if not any(c.has_context for c in candidates):
+        return own
     raw = [c.context_meaning if c.has_context else None for c in candidates]
     found = _on_scale(raw, [*raw, *(c.meaning for c in candidates)], unrelated)
     return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]

@@ -147,17 +147,23 @@ class Finder:
     def _ranked(self, here: Surroundings, text: str, hits: Sequence[Hit], gate: "_Gate") -> list[Ranked]:
         candidates = [
             Candidate(
-                number=hit.number,
-                words=hit.words,
-                context_words=hit.context_words,
-                meaning=hit.meaning,
-                context_meaning=hit.context_meaning,
-                has_context=hit.said.has_context,
-                conversation=hit.said.conversation,
-                author=hit.said.author,
-                said_at=hit.said.said_at,
+                number,
+                words,
+                context_words,
+                meaning,
+                context_meaning,
+                has_context,
+                conversation,
+                author,
+                said_at,
             )
-            for hit in hits
+            for number, (
+                conversation,
+                _,
+                author,
+                said_at,
+                has_context,
+            ), words, context_words, meaning, context_meaning in hits
         ]
         return rank(candidates, query_facts(text, here.now), self.weights, gate.unrelated)
 

@@ -7,15 +7,19 @@ from typing import NamedTuple
 from chalicelib.domain.category import folded
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
-from chalicelib.domain.projection import IndexEntry, IndexQuery
+from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
 from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.domain.scope import Scope
+from chalicelib.domain.vitality import Retention
 from chalicelib.errors import SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, SearchIndex
 from chalicelib.services.memory.embedding import Embedding
 
 SHOWN = 5
-_DEPTH = 10
+_DEPTH = 8
+_KEYS_READ = 20
+_BY_WORDS = 3
+"""Of the hits that are not alike in meaning, so many are compared word by word: the best by words."""
 
 
 class Alike(NamedTuple):
@@ -60,15 +64,40 @@ class Similar:
             )
         try:
             hits = self.index.search(scope, queries)
+            closeness = [
+                self._same_key(scope, entry, [*fresh, *entries[:place]]) | _promising(found, thresholds)
+                for place, (entry, found) in enumerate(zip(entries, hits, strict=True))
+            ]
         except SearchIndexError:
             return [[] for _ in entries], "index_unavailable"
-        known = self._memories(scope, {hit.number for found in hits for hit in found}, entries)
-        closeness = [{hit.number: hit.meaning for hit in found} for found in hits]
+        known = self._memories(scope, {number for close in closeness for number in close}, entries)
         return [
             self._alike(entry.memory, {n: known[n] for n in close if n in known}, close, thresholds)
             for entry, close in zip(entries, closeness, strict=True)
             if entry.memory is not None
         ], None
+
+    def _same_key(
+        self, scope: Scope, entry: IndexEntry, fresh: Sequence[IndexEntry]
+    ) -> dict[int, float | None]:
+        """Numbers of facts that may have the same key (C1): those of the index that hold its words, and the latest."""
+        if entry.memory is None or entry.memory.key is None:
+            return {}
+        page = self.index.browse(
+            scope,
+            MemoryFilter(exclude=frozenset({entry.number})),
+            sort="updated",
+            limit=_KEYS_READ,
+            text=entry.memory.key,
+            now=entry.memory.recorded_at,
+            retention=Retention(),
+        )
+        latest = [
+            other.number
+            for other in fresh
+            if other.memory and other.memory.key and other.number != entry.number
+        ]
+        return dict.fromkeys((*page.numbers, *latest))
 
     def _memories(self, scope: Scope, numbers: set[int], entries: Sequence[IndexEntry]) -> dict[int, Memory]:
         new = {entry.number: entry.memory for entry in entries if entry.memory is not None}
@@ -94,3 +123,10 @@ class Similar:
             elif words >= thresholds.duplicate_words:
                 found.append(Alike(number, round(words, 4)))
         return sorted(found, key=lambda alike: (-alike.score, -alike.number))[:SHOWN]
+
+
+def _promising(hits: Sequence[Hit], thresholds: Thresholds) -> dict[int, float | None]:
+    """Hits worth reading: alike in meaning, or among the best by words; with their closeness in meaning."""
+    alike = {hit.number: hit.meaning for hit in hits if (hit.meaning or -1) >= thresholds.duplicate_meaning}
+    by_words = sorted((hit for hit in hits if hit.words), key=lambda hit: -(hit.words or 0))[:_BY_WORDS]
+    return {hit.number: hit.meaning for hit in by_words} | alike

@@ -117,6 +117,18 @@ def test_an_equal_key_is_reported_in_a_community(world: World) -> None:
     assert [(one["memory"]["number"], one["score"]) for one in other["similar"]] == [(1, 1.0)]
 
 
+def test_an_equal_key_is_found_among_many_and_before_the_index_has_it(world: World) -> None:
+    den = world.scope(world.add_community())
+    world.add("Be friendly and short.", den, key="bot_tone")
+    for number in range(12):
+        world.add(f"Answers may be long: number {number}, bot, tone and all.", den)
+    fresh = world.add("Formal answers, if long: number 7, bot and tone.", den, key="bot_tone")
+    world.settle()
+    settled = world.add("Formal answers, if long: number 8, bot and tone.", den, key="bot_tone")
+    assert fresh["similar"][0]["memory"]["number"] == 1
+    assert {one["memory"]["number"] for one in settled["similar"] if one["score"] == 1.0} == {1, 14}
+
+
 def test_a_secret_is_stored_with_a_warning(world: World) -> None:
     """SPEC M16."""
     assert world.add("The wifi password is hunter2-hunter2")["warning"] == "secret"
