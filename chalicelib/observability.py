@@ -27,19 +27,7 @@ FIELDS = frozenset(
 )  # fmt: skip
 """Names that `extra` may have: ids, numbers and words of a closed set."""
 
-Metric = Literal[
-    "requests",
-    "errors",
-    "degraded",
-    "written",
-    "recalled",
-    "embedded",
-    "projected",
-    "projection_failed",
-    "reconciled",
-    "jobs_done",
-    "jobs_failed",
-]
+Metric = Literal["projected", "projection_failed", "reconciled"]
 """Every metric there is; all are counts."""
 
 NAMESPACE = "Palimpsest"

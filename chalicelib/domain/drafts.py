@@ -242,5 +242,5 @@ def said(draft: BaseModel) -> dict[str, Any]:
 class NewJob(Draft):
     """Background work to be started (A6). `all`: an admin's wish for every space."""
 
-    kind: Literal["reindex"]
+    kind: Literal["reindex", "recategorise"]
     all: Flag = False

@@ -56,13 +56,22 @@ class Ranked(NamedTuple):
 
     number: int
     score: float
+    candidate: Candidate
     signals: tuple[str, ...]
     shares: tuple[float, ...]
 
     @property
     def why(self) -> dict[str, float]:
-        """The share of each signal that has one."""
-        return {name: share for name, share in zip(self.signals, self.shares, strict=True) if share}
+        """The share of each signal that has one. What a memory without context or conversation got in their place,
+        from its own words and meaning, is told as the share of these."""
+        why = {name: share for name, share in zip(self.signals, self.shares, strict=True) if share}
+        if not self.candidate.has_context:
+            _move(why, "context_words", {"words": 1.0})
+            _move(why, "context_meaning", {"meaning": 1.0})
+        if self.candidate.conversation is None:
+            own = {name: share for name, share in why.items() if name in ("words", "meaning")}
+            _move(why, "conversation", own)
+        return why
 
 
 Values = list[float]
@@ -97,7 +106,10 @@ def rank(
     names = tuple(shares)
     rows = list(zip(*shares.values(), strict=True)) or [()] * count
     order = sorted(range(count), key=lambda place: (-scores[place], -candidates[place].number))
-    return [Ranked(candidates[place].number, scores[place], names, rows[place]) for place in order]
+    return [
+        Ranked(candidates[place].number, scores[place], candidates[place], names, rows[place])
+        for place in order
+    ]
 
 
 def words(candidates: Sequence[Candidate]) -> Values:
@@ -155,6 +167,15 @@ def day(candidates: Sequence[Candidate], facts: QueryFacts) -> Values:
     if not facts.days:
         return [0.0] * len(candidates)
     return [float(facts.on_day(c.said_at)) for c in candidates]
+
+
+def _move(why: dict[str, float], signal: str, to: dict[str, float]) -> None:
+    """Give the share of `signal` to others that have one, in proportion."""
+    total = sum(to.values())
+    if signal in why and total and all(name in why for name in to):
+        share = why.pop(signal)
+        for name, part in to.items():
+            why[name] = why.get(name, 0.0) + share * part / total
 
 
 def _best(raw: Sequence[float | None]) -> float:

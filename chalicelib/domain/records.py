@@ -14,7 +14,7 @@ from chalicelib.domain.scope import Actor
 _FROZEN = ConfigDict(frozen=True, extra="forbid")
 
 Role = Literal["text", "context"]
-JobKind = Literal["reindex", "rebuild"]
+JobKind = Literal["reindex", "recategorise"]
 JobState = Literal["queued", "running", "done", "failed"]
 
 

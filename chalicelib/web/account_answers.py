@@ -236,6 +236,9 @@ class InstallationAnswer(Answer):
     """The settings of the installation."""
 
     settings: ShownInstallation
+    in_force: dict[str, Thresholds] = Field(
+        description="thresholds that hold now, by fingerprint of the embedding model in use, and for `words`"
+    )
 
 
 class ShownAuditEntry(Answer):

@@ -20,7 +20,7 @@ from chalicelib.domain.accounts import (
     TeamMember,
 )
 from chalicelib.domain.drafts import NewCategory, NewJob, NewMemory, Search
-from chalicelib.domain.recall_limits import RecallLimits
+from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.scope import Actor, Right, Scope, Space
 from chalicelib.domain.vitality import Retention
 from chalicelib.errors import EmbedderUnavailableError
@@ -138,6 +138,10 @@ class World:
     def set_retention(self, retention: Retention) -> None:
         """Save the admin's settings of retention."""
         self._save(self.parts.accounts.installation().model_copy(update={"retention": retention}))
+
+    def set_thresholds(self, thresholds: dict[str, Thresholds]) -> None:
+        """Save the admin's thresholds, by embedding model."""
+        self._save(self.parts.accounts.installation().model_copy(update={"thresholds": thresholds}))
 
     def set_recall(self, limits: RecallLimits) -> None:
         """Save the admin's limits of recall."""

@@ -17,6 +17,7 @@ from typing import Any
 from chalicelib.domain.filters import milliseconds
 from chalicelib.domain.memory import Memory, State
 from chalicelib.domain.projection import NOT_SAID, IndexEntry, Leg, Said, content_hash
+from chalicelib.domain.scope import Space
 from chalicelib.ports import Analyzer
 from chalicelib.search.opensearch.mappings import STEM_MAX_CHARS
 
@@ -35,6 +36,11 @@ def words_id(entry: IndexEntry) -> str:
 def vector_id(entry: IndexEntry, leg: Leg) -> str:
     """`<space key>#<number>#<leg>`."""
     return f"{words_id(entry)}#{leg}"
+
+
+def place(space: Space, leg: Leg | None = None) -> str:
+    """What documents are found by first of all: the space, and among vectors the leg too (`<space key>#<leg>`)."""
+    return space.key if leg is None else f"{space.key}#{leg}"
 
 
 def words_document(entry: IndexEntry, analyzer: Analyzer) -> str:
@@ -59,12 +65,12 @@ def vector_document(entry: IndexEntry, model: str, leg: Leg) -> str:
     memory, vector = _living(entry), _vector(entry, model, leg)
     if memory is None or vector is None:
         return tombstone_document(entry, leg)
-    return f'{_json(_filtered(entry, memory) | {"leg": leg})[:-1]},"{leg}":{vector_json(vector)}}}'
+    return f'{_json(_filtered(entry, memory, leg))[:-1]},"{leg}":{vector_json(vector)}}}'
 
 
 def tombstone_document(entry: IndexEntry, leg: Leg | None = None) -> str:
     """That the number was used, and nothing else."""
-    return _json({"space": entry.space.key, "number": entry.number, "tombstone": True, "leg": leg})
+    return _json({"space": place(entry.space, leg), "number": entry.number, "tombstone": True})
 
 
 def vector_version(entry: IndexEntry, model: str, leg: Leg) -> int:
@@ -119,9 +125,9 @@ def _living(entry: IndexEntry) -> Memory | None:
     return None if entry.memory is None or entry.memory.state is State.ERASED else entry.memory
 
 
-def _filtered(entry: IndexEntry, memory: Memory) -> dict[str, Any]:
+def _filtered(entry: IndexEntry, memory: Memory, leg: Leg | None = None) -> dict[str, Any]:
     return {
-        "space": entry.space.key,
+        "space": place(entry.space, leg),
         "number": entry.number,
         "tombstone": False,
         "state": memory.state.value,

@@ -15,7 +15,7 @@ from typing import Any
 
 _GENERATION = r"g[0-9a-f]{16}"
 _MODEL = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
-_PREFIX = re.compile(r"[a-z0-9][a-z0-9_]{0,29}(-[a-z0-9_]{1,30}){0,3}")
+_PREFIX = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _KINDS = frozenset({"words", "vectors"})
 
 

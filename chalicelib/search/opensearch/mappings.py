@@ -69,7 +69,7 @@ def vectors_index(shards: int, replicas: str, dimension: int) -> dict[str, Any]:
     }
     return {
         "settings": settings,
-        "mappings": _strict({**_FILTERED, "leg": _KEYWORD, "meaning": vector, "context_meaning": vector}),
+        "mappings": _strict({**_FILTERED, "meaning": vector, "context_meaning": vector}),
     }
 
 

@@ -12,12 +12,12 @@ from chalicelib.domain.filters import ASCENDING, MemoryFilter, Sort, millisecond
 from chalicelib.domain.projection import Leg
 from chalicelib.domain.scope import Scope
 from chalicelib.domain.vitality import Retention
-from chalicelib.search.opensearch.documents import cut
+from chalicelib.search.opensearch.documents import cut, place
 
 CLAUSES_MAX = 900
 """Words in one query: engines refuse more than 1,024 conditions, those of the filter included."""
-EXPLORED_MIN = 128
-"""Vectors that the graph is searched for at least, however few are wanted. A space with fewer is compared in full."""
+EXPLORED_MIN = 64
+"""Vectors that the graph of each segment is searched for at least, however few are wanted."""
 
 Query = dict[str, Any]
 
@@ -44,11 +44,16 @@ return Math.floor(strength * Math.pow(0.5, days / params.half_lives[importance -
 
 
 def within(
-    scope: Scope, wanted: MemoryFilter | None = None, *, without: Iterable[int] = (), erased: bool = False
+    scope: Scope,
+    wanted: MemoryFilter | None = None,
+    *,
+    without: Iterable[int] = (),
+    leg: Leg | None = None,
+    erased: bool = False,
 ) -> Query:
-    """The condition that every query carries: of the scope's space, as `wanted`, none of the numbers `without`, no
-    tombstones unless `erased`."""
-    must: list[Query] = [{"term": {"space": scope.space.key}}]
+    """The condition that every query carries: of the scope's space (and of one leg, among vectors), as `wanted`, none
+    of the numbers `without`, no tombstones unless `erased`."""
+    must: list[Query] = [{"term": {"space": place(scope.space, leg)}}]
     must_not: list[Query] = []
     if not erased:
         must.append({"term": {"tombstone": False}})
@@ -98,11 +103,10 @@ def by_meaning(
     scope: Scope, leg: Leg, vector: str, wanted: MemoryFilter, depth: int, without: Iterable[int]
 ) -> str:
     """The nearest `depth` to a vector (as JSON) in one field. The condition is inside: of those that match, exactly
-    `depth`."""
-    of_leg = {"term": {"leg": leg}}
+    `depth`. It need not leave out tombstones, which have no vector."""
     near = {
         "k": depth,
-        "filter": {"bool": {"filter": [within(scope, wanted, without=without), of_leg]}},
+        "filter": within(scope, wanted, without=without, leg=leg, erased=True),
         "method_parameters": {"ef_search": max(EXPLORED_MIN, depth)},
     }
     outer = {"size": depth, **_FOUND}
@@ -163,11 +167,10 @@ def held(scope: Scope, *, after: int, limit: int) -> Query:
 
 def with_vectors(scope: Scope, numbers: Sequence[int]) -> str:
     """Which of `numbers` have vectors, and of which revision."""
-    of_text = {"term": {"leg": "meaning"}}
     among = {"terms": {"number": list(numbers)}}
     return _json(
         {
-            "query": {"bool": {"filter": [within(scope), of_text, among]}},
+            "query": {"bool": {"filter": [within(scope, leg="meaning"), among]}},
             "size": len(numbers),
             "version": True,
             **_NUMBER,

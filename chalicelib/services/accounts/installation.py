@@ -13,6 +13,7 @@ from chalicelib.services.accounts.access import Caller, administrator
 from chalicelib.services.accounts.ledger import Deed, Ledger, amended, check_version
 from chalicelib.services.accounts.lists import listed
 from chalicelib.services.idempotency import Request
+from chalicelib.services.memory.thresholds import ThresholdsInForce
 
 
 @dataclass(frozen=True)
@@ -21,14 +22,23 @@ class InstallationSettings:
 
     accounts: AccountStore
     ledger: Ledger
+    thresholds: ThresholdsInForce
 
     def get(self, caller: Caller | None) -> Shown:
-        """`{"settings": {"version", "recall", "retention", "thresholds"}}`."""
+        """`{"settings": {"version", "recall", "retention", "thresholds"}, "in_force": {model: thresholds}}`.
+
+        `in_force`: the thresholds that hold now, for the embedding model in use (by fingerprint) and for `words`:
+        those saved, else the measured defaults (M23).
+        """
         administrator(caller)
-        return {"settings": show_installation(self.accounts.installation())}
+        return self._shown(self.accounts.installation())
+
+    def _shown(self, installation: Installation) -> Shown:
+        in_force = {name: of.model_dump() for name, of in self.thresholds.listed(installation).items()}
+        return {"settings": show_installation(installation), "in_force": in_force}
 
     def edit(self, caller: Caller | None, draft: InstallationEdit, request: Request) -> Shown:
-        """Change what is named, leave the rest. Answers `{"settings": {…}}`.
+        """Change what is named, leave the rest. Answers as `get`.
 
         A change holds from the next request on (M22, M29). Raises ConflictError (stale version).
         """
@@ -40,7 +50,7 @@ class InstallationSettings:
             after, writes, fields = amended(before, _wanted(before, draft))
             deed = Deed(who, "settings.edit", "settings", after.model_dump(mode="json", include=set(fields)))
             self.ledger.commit(deed, writes, request, {"kind": "settings", "id": "installation"})
-            return {"settings": show_installation(after)}
+            return self._shown(after)
 
         return self.ledger.once(request, lambda _: self.get(who), work)
 

@@ -45,6 +45,8 @@ class Jobs:
 
         def work() -> dict[str, Any]:
             here = self.spaces.look(scope, Right.WRITE, request.now)
+            if draft.kind == "recategorise":
+                raise ConflictError("no helper model is set: memories cannot be sorted by themselves")
             if not self.embedding.serves(scope.space):
                 raise ConflictError("no embedding model serves this space: there is nothing to index anew")
             running = next((j for j in self._recent(scope) if j.kind == draft.kind and _unfinished(j)), None)

@@ -41,7 +41,9 @@ class MergeMemories:
     def _merge(self, scope: Scope, draft: Merge, request: Request) -> dict[str, Any]:
         here = self.spaces.look(scope, Right.WRITE, request.now)
         if len(draft.text.encode()) > TEXT_MAX_BYTES:
-            raise TooLargeError(f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text")
+            raise TooLargeError(
+                f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text", max=TEXT_MAX_BYTES
+            )
         old = self._fit_to_merge(here, draft)
         merged = _merged(here, draft, old, self.store.reserve(scope, 1))
         ended = [_ended(here, memory, merged.number) for memory in old]

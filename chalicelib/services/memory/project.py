@@ -165,11 +165,12 @@ class Reconciler:
         found: Differences,
     ) -> None:
         wrong: list[int] = []
+        complete = self.embedding.complete(scope.space, self.store.space(scope))
         for memory in memories:
             found.checked += 1
             if memory.number in behind:
                 continue
-            kind = self._difference(memory, indexed.get(memory.number), scope.space)
+            kind = self._difference(memory, indexed.get(memory.number), complete)
             if kind is not None:
                 kind_list: list[int] = getattr(found, kind)
                 kind_list.append(memory.number)
@@ -183,13 +184,13 @@ class Reconciler:
         found.extra += [state.number for state in extra]
         self._repair(scope, wrong, extra)
 
-    def _difference(self, memory: Memory, state: IndexedState | None, space: Space) -> str | None:
+    def _difference(self, memory: Memory, state: IndexedState | None, complete: bool) -> str | None:
         gone = memory.state is State.ERASED
         if state is None:
             return "missing"
         if state.revision != memory.revision or state.content_hash != ("" if gone else content_hash(memory)):
             return "stale"
-        if not gone and self.embedding.serves(space) and self.embedding.fingerprint not in state.models:
+        if not gone and complete and self.embedding.fingerprint not in state.models:
             return "unembedded"
         return None
 

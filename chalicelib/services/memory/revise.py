@@ -53,7 +53,9 @@ class Revise:
         def evolve(here: Surroundings, memory: Memory) -> Memory:
             fields = {name: value for name, value in said(draft).items() if name != "version"}
             if draft.text is not None and len(draft.text.encode()) > TEXT_MAX_BYTES:
-                raise TooLargeError(f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text")
+                raise TooLargeError(
+                    f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text", max=TEXT_MAX_BYTES
+                )
             if "category" in fields:
                 fields["category"] = here.category_id(draft.category)
             if draft.valid_from and memory.valid_to and draft.valid_from > memory.valid_to:

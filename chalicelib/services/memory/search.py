@@ -188,7 +188,7 @@ class Finder:
                 memory, hit = memories.get(place.number), by_number[place.number]
                 if memory is None or not wanted.matches(memory) or not gate.passes(memory, hit):
                     continue
-                found.append(Found(memory, round(place.score, 4), place.why, hit))
+                found.append(Found(memory, round(place.score, 4), rounded(place.why), hit))
                 if len(found) == limit:
                     return found
         return found
@@ -220,6 +220,11 @@ class Finder:
         return Finding(best, "words", why)
 
 
+def rounded(why: dict[str, float]) -> dict[str, float]:
+    """Shares as they are shown: four decimals, those of nothing left out."""
+    return {signal: share for signal, exact in why.items() if (share := round(exact, 4))}
+
+
 class _Gate:
     """Lets through what is related: close in meaning, or sharing enough of the query's words (M23).
 
@@ -242,7 +247,7 @@ class _Gate:
 
     def may_pass(self, hit: Hit) -> bool:
         """Whether it is worth to look at the text of this hit."""
-        if self._close(hit) or hit.words is not None:
+        if self._close(hit) or hit.words is not None or hit.context_words is not None:
             return True
         self._held.add(hit.number)
         return False
@@ -251,7 +256,8 @@ class _Gate:
         """Whether this memory is related to the query."""
         if self._close(hit):
             return True
-        share = self._analyzer.coverage(self._stems, self._analyzer.stems(memory.words))
+        said = f"{memory.context} {memory.words}" if hit.context_words is not None else memory.words
+        share = self._analyzer.coverage(self._stems, self._analyzer.stems(said))
         if share > 0 and share >= self._related.relevance_words:
             return True
         self._held.add(hit.number)

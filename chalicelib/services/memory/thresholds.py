@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from chalicelib.domain.accounts import Installation
 from chalicelib.domain.embedding import EmbeddingModel
 from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.ports import AccountStore
@@ -21,7 +22,18 @@ class ThresholdsInForce:
 
     def of(self, fingerprint: str | None) -> Thresholds:
         """The thresholds for answers made with this model (None: by words)."""
-        saved = self.accounts.installation().thresholds.get(fingerprint or WORDS)
+        return self._of(fingerprint, self.accounts.installation())
+
+    def listed(self, installation: Installation) -> dict[str, Thresholds]:
+        """What holds under these settings, by the fingerprint of the model in use and for `words`."""
+        models = [self.model.fingerprint] if self.model else []
+        return {
+            **{model: self._of(model, installation) for model in models},
+            WORDS: self._of(None, installation),
+        }
+
+    def _of(self, fingerprint: str | None, installation: Installation) -> Thresholds:
+        saved = installation.thresholds.get(fingerprint or WORDS)
         if saved is not None:
             return saved
         by_meaning = self.model if self.model is not None and fingerprint == self.model.fingerprint else None

@@ -90,6 +90,8 @@ class Undo:
             before = self._image(here.scope, change)
             touched = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
             moved = [name for name in touched if getattr(current, name) != getattr(after, name)]
+            if moved and all(getattr(current, name) == getattr(before, name) for name in touched):
+                raise ConflictError("it is undone already", current=here.show(current), change=change.id)
             if moved:
                 raise ConflictError(
                     f"{', '.join(moved)} changed since", current=here.show(current), change=change.id

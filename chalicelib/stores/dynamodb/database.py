@@ -48,7 +48,7 @@ class Database:
     def __init__(self, access: Access) -> None:
         for library in ("pynamodb", "botocore"):
             # At DEBUG both log whole requests, and so the texts of memories.
-            logging.getLogger(library).setLevel(logging.INFO)
+            logging.getLogger(library).setLevel(logging.WARNING)
         key, secret = access.credentials or (None, None)
         self._access = access
         self._retries = access.retries

@@ -178,7 +178,7 @@ def test_a_body_that_cannot_be_is_refused(
         ("/v1/spaces/account%23anna/memories", 422, "space"),
         ("/v1/spaces/%2e%2e/memories", 422, "space"),
         ("/v1/spaces/personal%2Fmemories/memories", 422, "space"),
-        ("/v1/spaces//memories", 422, "space"),
+        ("/v1/spaces//memories", 404, None),
         (f"{MEMORIES}?limit=0", 422, "limit"),
         (f"{MEMORIES}?limit=201", 422, "limit"),
         (f"{MEMORIES}?limit=ten", 422, "limit"),

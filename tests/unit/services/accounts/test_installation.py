@@ -152,3 +152,16 @@ def test_the_audit_is_read_newest_first_in_pages(world: World) -> None:
 def test_a_cursor_that_is_none_is_refused(world: World, cursor: str) -> None:
     with pytest.raises(InvalidError):
         world.installation.audit(world.person("root", admin=True), limit=1, cursor=cursor)
+
+
+def test_the_thresholds_that_hold_now_are_shown(world: World) -> None:
+    """SPEC M23: those saved, else the measured defaults of the embedding model in use."""
+    in_force = world.installation.get(world.person("root", admin=True))["in_force"]
+    assert in_force == {
+        "words": {
+            "relevance_meaning": 1,
+            "relevance_words": 0.33,
+            "duplicate_meaning": 1,
+            "duplicate_words": 0.6,
+        }
+    }

@@ -25,6 +25,7 @@ from chalicelib.services.accounts.ledger import Ledger
 from chalicelib.services.accounts.people import People
 from chalicelib.services.accounts.projects import Projects
 from chalicelib.services.idempotency import Request
+from chalicelib.services.memory.thresholds import ThresholdsInForce
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.accounts import SqliteAccountStore
 from chalicelib.stores.sqlite.inbox import SqliteInboxStore
@@ -81,7 +82,7 @@ class World:
         self.keys = Keys(self.store, self.ledger)
         self.projects = Projects(self.store, self.ledger)
         self.communities = Communities(self.store, self.ledger)
-        self.installation = InstallationSettings(self.store, self.ledger)
+        self.installation = InstallationSettings(self.store, self.ledger, ThresholdsInForce(self.store, None))
         self.founding = Founding(self.store)
 
     def request(self, key: str | None = None, *, body: str = "body", owner: str = "owner") -> Request:

@@ -271,3 +271,18 @@ def test_health_names_the_part_that_is_down(world: World, monkeypatch: pytest.Mo
     parts = health.look()["parts"]
     assert (parts["table"], parts["queue"], parts["index"]) == ("down", "down", "down")
     assert World(embedder=None).services.health.look()["parts"]["embedder"] == "off"
+
+
+def test_memories_cannot_be_sorted_by_themselves_without_a_helper_model(world: World) -> None:
+    """SPEC M10."""
+    with pytest.raises(ConflictError, match="helper model"):
+        world.services.jobs.start(world.scope(), NewJob(kind="recategorise"), world.request())
+
+
+def test_after_a_change_of_model_the_reconciler_leaves_vectors_to_the_job(world: World) -> None:
+    world.add("tea")
+    world.settle()
+    newer = ScriptedEmbedder(name="newer")
+    world.change_embedder(newer)
+    assert world.services.reconciler.compare(ANNA).count == 0
+    assert newer.asked == []

@@ -264,3 +264,11 @@ def test_in_a_pool_only_an_admin_undoes_a_change_of_a_category(world: World) -> 
     member = world.scope(pool, rights=frozenset({Right.READ, Right.WRITE}))
     with pytest.raises(ForbiddenError):
         world.services.undo.undo(member, f"{made['id']}-1", world.request())
+
+
+def test_undoing_twice_says_that_it_is_undone_already(world: World) -> None:
+    world.add("I like tea.")
+    world.services.revise.edit(world.scope(), 1, Edit(version=1, text="I like coffee."), world.request())
+    undo(world, "1-2")
+    with pytest.raises(ConflictError, match="undone already"):
+        undo(world, "1-2")

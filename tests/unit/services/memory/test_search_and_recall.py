@@ -4,7 +4,7 @@ import pytest
 
 from chalicelib.bootstrap import Parts
 from chalicelib.domain.drafts import Ending, Recall, Search
-from chalicelib.domain.recall_limits import RecallLimits
+from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.scope import Right
 from chalicelib.errors import ForbiddenError, InvalidError, StoreUnavailableError
 from chalicelib.providers.scripted import ScriptedEmbedder
@@ -279,3 +279,29 @@ def test_the_same_words_in_two_spaces_stay_apart(world: World) -> None:
     world.settle()
     assert world.find("heron") == []
     assert world.find("heron", pool) == [1]
+
+
+def test_a_memory_is_found_by_what_was_said_just_before_it() -> None:
+    world = World(embedder=None)
+    world.add("Which instrument does Tom play?", source={"conversation": "c", "position": 1})
+    world.add("The cello, since school.", source={"conversation": "c", "position": 2})
+    for _ in range(2):
+        assert set(found(search(world, "Tom instrument"))) == {1, 2}
+        world.settle()
+
+
+def test_the_explanation_of_a_memory_without_source_names_only_its_own_words_and_meaning(
+    world: World,
+) -> None:
+    world.add("Tom plays the cello.")
+    [item] = search(world, "cello")["items"]  # type: ignore[misc]
+    assert set(item["why"]) == {"words", "meaning"}
+
+
+def test_thresholds_that_an_admin_saved_hold_at_once(kitchen: World) -> None:
+    """SPEC M23."""
+    kitchen.settle()
+    assert found(search(kitchen, "peanuts in winter"))
+    strict = Thresholds(relevance_meaning=0.99, relevance_words=0.9, duplicate_meaning=1, duplicate_words=1)
+    kitchen.set_thresholds({kitchen.embedder.model.fingerprint: strict})  # type: ignore[union-attr]
+    assert found(search(kitchen, "peanuts in winter")) == []

@@ -1,0 +1,1 @@
+"""Every kind of test, sorted by what it checks."""

@@ -1,0 +1,84 @@
+"""What every test may ask for: the servers that a run shares, and the same surroundings on every machine."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from tests import shared_services
+
+FOLDER = pytest.StashKey[Path]()
+REQUIRED = os.environ.get("CI") == "true" or os.environ.get("PALIMPSEST_TEST_ALL") == "1"
+"""In CI and in `make test` a missing part is a failure; with a plain `pytest` it is a skip that says what to do."""
+
+settings.register_profile(
+    "suite",
+    derandomize=True,
+    deadline=None,
+    print_blob=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("suite")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Nothing of the person's own AWS account or settings reaches a test; the first process makes the run's folder."""
+    for name in list(os.environ):
+        if name.startswith("AWS_") or (name.startswith("PALIMPSEST_") and name != "PALIMPSEST_TEST_ALL"):
+            del os.environ[name]
+    os.environ.update(
+        AWS_ACCESS_KEY_ID="test",
+        AWS_SECRET_ACCESS_KEY="test",
+        AWS_DEFAULT_REGION="eu-central-1",
+        AWS_EC2_METADATA_DISABLED="true",
+        AWS_CONFIG_FILE=os.devnull,
+        AWS_SHARED_CREDENTIALS_FILE=os.devnull,
+    )
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)
+    if worker is not None:
+        config.stash[FOLDER] = Path(worker["shared_services"])
+        return
+    config.stash[FOLDER] = shared_services.begin_run()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a polite end still stops the servers
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell each worker of pytest-xdist where the run keeps its servers."""
+    node.workerinput["shared_services"] = str(node.config.stash[FOLDER])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The first process is the last to go: it stops what was started."""
+    if not hasattr(config, "workerinput") and FOLDER in config.stash:
+        shared_services.end_run(config.stash[FOLDER])
+
+
+def _missing(error: shared_services.NotThereError) -> None:
+    if REQUIRED:
+        pytest.fail(str(error), pytrace=False)
+    pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def opensearch_url(pytestconfig: pytest.Config) -> str:
+    """The URL of a real OpenSearch node, one for the whole run: name your indexes so that tests do not meet."""
+    try:
+        return shared_services.opensearch(pytestconfig.stash[FOLDER], required=REQUIRED)
+    except shared_services.NotThereError as error:
+        _missing(error)
+        raise
+
+
+@pytest.fixture(scope="session")
+def ministack_url(pytestconfig: pytest.Config) -> str:
+    """The URL of an AWS emulator, one for the whole run: name your tables so that tests do not meet."""
+    try:
+        return shared_services.ministack(pytestconfig.stash[FOLDER])
+    except shared_services.NotThereError as error:
+        _missing(error)
+        raise
