@@ -23,11 +23,6 @@ def rfc3339(moment: datetime) -> str:
     return to_utc(moment).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3].rjust(23, "0") + "Z"
 
 
-def parse_rfc3339(text: str) -> datetime:
-    """The reverse of `rfc3339`; takes any ISO 8601 time with or without offset. Raises ValueError."""
-    return to_utc(datetime.fromisoformat(text))
-
-
 def days_between(earlier: datetime, later: datetime) -> float:
     """Days from `earlier` to `later`, never below zero (clocks differ)."""
     return max(0.0, (later - earlier).total_seconds() / DAY)

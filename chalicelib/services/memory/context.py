@@ -78,6 +78,13 @@ class Surroundings:
             raise NotFoundError(f"there is no memory #{number} in this space", number=number)
         return memory
 
+    def recorded(self, target: str, version: int) -> Change:
+        """The change that an outcome names. Raises NotFoundError."""
+        change = self.store.change(self.scope, target, version)
+        if change is None:
+            raise NotFoundError(f"the change {target}-{version} is not recorded any more")
+        return change
+
     def as_of(self, change: Change, current: Memory | None = None) -> Memory:
         """The memory as a change left it, with the context that its source still gives it. Raises NotFoundError
         when it was erased since. `current`: the memory now, if it was read already."""

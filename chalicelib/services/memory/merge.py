@@ -94,9 +94,7 @@ class MergeMemories:
         memories = []
         here = self.spaces.look(scope, Right.WRITE)
         for target, version in outcome["changes"]:
-            change = self.store.change(scope, target, version)
-            if change is None:
-                raise NotFoundError(f"memory #{target} was erased since")
+            change = here.recorded(target, version)
             here = replace(here, now=change.at)
             memories.append(here.as_of(change))
         return _answer(here, memories[0], memories[1:])

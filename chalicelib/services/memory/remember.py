@@ -210,22 +210,21 @@ class Remember:
 
     def _again(self, scope: Scope, outcome: dict[str, Any]) -> list[Added]:
         """The first outcome of a part of a batch, read again from the change records."""
-        results: list[Added] = []
-        here = None
-        for item in outcome["items"]:
-            if "error" in item:
-                results.append(_error_again(item["error"]))
-                continue
-            change = self.store.change(scope, item["target"], item["version"])
-            if change is None or change.image is None:
-                results.append(NotFoundError(f"memory #{item['target']} was erased since"))
-                continue
-            here = here or replace(self.spaces.look(scope, Right.WRITE), now=change.at)
+        here = self.spaces.look(scope, Right.WRITE)
+        return [
+            _error_again(item["error"]) if "error" in item else self._added_again(here, item)
+            for item in outcome["items"]
+        ]
+
+    def _added_again(self, here: Surroundings, item: dict[str, Any]) -> Added:
+        try:
+            change = here.recorded(item["target"], item["version"])
             memory = here.as_of(change)
-            alike = [Alike(number, score) for number, score in item["similar"]]
-            others = self.store.get_many(scope, [one.number for one in alike])
-            results.append(_answer(here, memory, alike, others, item["degraded"]))
-        return results
+        except NotFoundError as error:
+            return error
+        alike = [Alike(number, score) for number, score in item["similar"]]
+        others = self.store.get_many(here.scope, [one.number for one in alike])
+        return _answer(replace(here, now=change.at), memory, alike, others, item["degraded"])
 
 
 def _chunks(drafts: Sequence[NewMemory | PalimpsestError]) -> list[list[NewMemory | PalimpsestError]]:

@@ -16,7 +16,6 @@ from chalicelib.domain.vitality import eligible_at
 from chalicelib.errors import (
     ConflictError,
     InvalidError,
-    NotFoundError,
     PalimpsestError,
     StaleVersionError,
     TooLargeError,
@@ -217,10 +216,9 @@ class Revise:
         raise ConflictError("it is being changed by others; try again", number=number)
 
     def _again(self, scope: Scope, outcome: dict[str, Any]) -> dict[str, Any]:
-        change = self.store.change(scope, outcome["target"], outcome["version"])
-        if change is None:
-            raise NotFoundError(f"memory #{outcome['target']} was erased since")
-        here = replace(self.spaces.look(scope, Right.WRITE), now=change.at)
+        here = self.spaces.look(scope, Right.WRITE)
+        change = here.recorded(outcome["target"], outcome["version"])
+        here = replace(here, now=change.at)
         return _changed(here, here.as_of(change), change.op)
 
     def bulk(self, scope: Scope, draft: Bulk, request: Request) -> list[dict[str, Any]]:

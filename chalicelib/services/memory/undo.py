@@ -125,12 +125,9 @@ class Undo:
         )
 
     def _again(self, scope: Scope, outcome: dict[str, Any]) -> dict[str, Any]:
-        changes = [self.store.change(scope, target, version) for target, version in outcome["changes"]]
-        found = [change for change in changes if change is not None]
         here = self.spaces.look(scope, Right.WRITE)
-        if found:
-            here = replace(here, now=found[0].at)
-        return _answer(here, outcome["undone"], found)
+        changes = [here.recorded(target, version) for target, version in outcome["changes"]]
+        return _answer(replace(here, now=changes[0].at), outcome["undone"], changes)
 
 
 def _answer(here: Surroundings, undone: str, changes: Sequence[Change]) -> dict[str, Any]:

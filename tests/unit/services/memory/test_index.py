@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -286,3 +287,15 @@ def test_after_a_change_of_model_the_reconciler_leaves_vectors_to_the_job(world:
     world.change_embedder(newer)
     assert world.services.reconciler.compare(ANNA).count == 0
     assert newer.asked == []
+
+
+def test_the_messages_of_jobs_that_nobody_works_on_are_sent_again(world: World) -> None:
+    job = world.services.jobs.start(world.scope(), NewJob(kind="reindex"), world.request())["job"]["id"]
+    idle = timedelta(minutes=2)
+    assert world.services.jobs.wake_unfinished(ANNA, idle) == 0
+    world.later(minutes=3)
+    assert world.services.jobs.wake_unfinished(ANNA, idle) == 1
+    assert world.parts.queue.depth() == 1
+    world.services.jobs.run(world.scope(), job, lambda: True)
+    world.later(minutes=3)
+    assert world.services.jobs.wake_unfinished(ANNA, idle) == 0

@@ -215,3 +215,16 @@ def test_times_in_a_cursor_keep_its_pages_together(world: World) -> None:
     second = listed(world, sort="vitality", limit=3, cursor=first["next"])  # type: ignore[arg-type]
     shown = [m["number"] for m in first["items"] + second["items"]]  # type: ignore[operator]
     assert sorted(shown) == [1, 2, 3, 4, 5, 6]
+
+
+def test_without_an_index_a_page_that_finds_too_little_says_where_to_go_on(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world.add("the one", importance=9)
+    world.add_facts(230, importance=1)
+    world.parts.index.drop()
+    monkeypatch.setattr(reading, "_MOST_PAGES", 1)
+    first = listed(world, importance_min=9, limit=2)
+    assert first["items"] == []
+    second = listed(world, importance_min=9, limit=2, cursor=first["next"])  # type: ignore[arg-type]
+    assert ([m["number"] for m in second["items"]], second["next"]) == ([1], None)  # type: ignore[attr-defined]

@@ -5,7 +5,16 @@ import pytest
 from chalicelib.domain.drafts import NewMemory
 from chalicelib.domain.memory import TEXT_MAX_BYTES
 from chalicelib.domain.scope import Space
-from chalicelib.errors import AlreadyDoneError, ForbiddenError, InvalidError, PalimpsestError, TooLargeError
+from chalicelib.errors import (
+    AlreadyDoneError,
+    EmbeddingError,
+    ForbiddenError,
+    InvalidError,
+    PalimpsestError,
+    StaleVersionError,
+    TooLargeError,
+)
+from chalicelib.services.memory.embedding import Embedding
 from tests.fakes.world import READS, World
 
 
@@ -330,3 +339,41 @@ def _all() -> object:
 
 def _comparable(result: object) -> object:
     return str(result) if isinstance(result, PalimpsestError) else result
+
+
+def test_a_conflict_that_cannot_be_is_not_hidden(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stale(*_: object) -> None:
+        raise StaleVersionError(("1",))
+
+    monkeypatch.setattr(type(world.parts.memories), "commit", stale)
+    with pytest.raises(StaleVersionError):
+        world.add()
+
+
+def test_a_repeat_whose_record_is_gone_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    draft = NewMemory(text="I like tea.")
+    world.services.remember.add(world.scope(), draft, world.request("k1", draft))
+    monkeypatch.setattr(type(world.parts.memories), "change", lambda *_: None)
+    with pytest.raises(PalimpsestError, match="not recorded"):
+        world.services.remember.add(world.scope(), draft, world.request("k1", draft))
+
+
+def test_a_repeat_answers_with_the_context_that_was_taken_from_another_memory(world: World) -> None:
+    for position, text in enumerate(["Where do you live?", "In Brno."]):
+        draft = NewMemory(text=text, source={"conversation": "c", "position": position})  # type: ignore[arg-type]
+        first = world.services.remember.add(world.scope(), draft, world.request(f"k{position}", draft))
+        assert (
+            world.services.remember.add(world.scope(), draft, world.request(f"k{position}", draft)) == first
+        )
+    assert first["memory"]["context"] == "Where do you live?"
+    [made] = world.services.read.history(world.scope(), 2)["items"]
+    assert made["after"]["context"] == "Where do you live?"
+    world.services.revise.erase(world.scope(), 1, None, world.request())
+    assert all(
+        one["after"]["context"] is None for one in world.services.read.history(world.scope(), 2)["items"]
+    )
+
+
+def test_without_a_model_nothing_is_embedded() -> None:
+    with pytest.raises(EmbeddingError):
+        Embedding(None, World(embedder=None).parts.memories).query("tea")

@@ -308,3 +308,15 @@ def test_bulk_restores_and_erases(world: World) -> None:
     [erased] = world.services.revise.bulk(world.scope(), Bulk(op="erase", numbers=(1,)), world.request())
     assert erased["erased"]["number"] == 1
     assert numbers(world, state="all") == []
+
+
+def test_an_erase_that_was_cut_off_is_finished_by_its_repeat(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A context that another memory got meanwhile, and one that is erased itself, are no obstacle."""
+    for position, text in enumerate(["My diary is in the attic.", "Nobody knows.", "Really."]):
+        world.add(text, source={"conversation": "c", "position": position})
+    world.services.revise.erase(world.scope(), 2, None, world.request())
+    numbers = iter([[2, 3], []])
+    monkeypatch.setattr(type(world.parts.memories), "context_of", lambda *_: next(numbers))
+    assert world.services.revise.erase(world.scope(), 1, None, world.request())["erased"]["number"] == 1
