@@ -93,7 +93,7 @@ class SearchAndRecall:
         if not self.analyzer.stems(draft.query) and not self.finder.by_meaning(here):
             return self._newest(here, asked, most + len(seen)), seen
         return self.finder.find(
-            here, draft.query, asked, max(most, 1) + 50 + len(seen), also=unrecalled
+            here, draft.query, asked, max(most, 1) + 20 + len(seen), also=unrecalled
         ), seen
 
     def _newest(self, here: Surroundings, asked: MemoryFilter, limit: int) -> Finding:

@@ -50,7 +50,7 @@ def test_a_space_is_known_again_by_its_key(space: Space) -> None:
 )
 def test_what_is_no_key_opens_no_space(key: str) -> None:
     """CASES mem0 PR#6892: a key collided when an id contained the delimiter."""
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r"."):
         Space.from_key(key)
 
 
