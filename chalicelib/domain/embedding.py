@@ -1,6 +1,7 @@
 """What an embedding model is to us: a name for its vectors, their dimension, and the thresholds measured for it."""
 
 import hashlib
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,11 +25,15 @@ class EmbeddingModel(BaseModel):
     @property
     def fingerprint(self) -> str:
         """A short name, safe in index names and keys: lower case letters, digits and dashes, at most 60."""
-        slug = "".join(
-            c if c.isascii() and c.isalnum() else "-" for c in f"{self.provider}-{self.name}".lower()
-        )
-        digest = hashlib.sha256(f"{self.provider}\n{self.name}\n{self.dimension}".encode()).hexdigest()[:8]
-        return f"{slug[:40].strip('-')}-{self.dimension}-{digest}"
+        return _fingerprint(self.provider, self.name, self.dimension)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(provider: str, name: str, dimension: int) -> str:
+    """Asked for with each memory, and always that of the same one or two models."""
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in f"{provider}-{name}".lower())
+    digest = hashlib.sha256(f"{provider}\n{name}\n{dimension}".encode()).hexdigest()[:8]
+    return f"{slug[:40].strip('-')}-{dimension}-{digest}"
 
 
 def text_hash(text: str) -> str:

@@ -18,6 +18,9 @@ from chalicelib.search.languages import FUNCTION_WORDS, LETTERS, NEGATIONS, NEGA
 
 LONGEST_WORD = 64
 """Code points of a word that are kept: what is longer is no word, and an index refuses terms of 32 KB."""
+_REMEMBERED = 2_500
+"""Characters up to which a text's stems are remembered for a while: a memory's words are compared again and again
+(with the new ones, with each query that finds it, and when it goes into the index)."""
 
 _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
@@ -56,6 +59,15 @@ def stems(text: str) -> list[str]:
     Never fails; empty for a text without words. Function words are left out, negations are not. Both adapters
     index and query exactly these, so BM25 means the same on both.
     """
+    return list(_remembered(text)) if len(text) <= _REMEMBERED else _taken_apart(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _remembered(text: str) -> tuple[str, ...]:
+    return tuple(_taken_apart(text))
+
+
+def _taken_apart(text: str) -> list[str]:
     plain = unicodedata.normalize("NFKC", text).lower().replace("ё", "е")
     if "'" in plain or "’" in plain:
         plain = _SUFFIX.sub("", _NOT.sub(" not", plain))

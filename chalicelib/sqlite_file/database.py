@@ -78,15 +78,19 @@ class Database:
                 connection.close()
 
     @contextmanager
-    def write(self, *, scrub: bool = False) -> Iterator[sqlite3.Connection]:
+    def write(self, *, scrub: bool = False, durable: bool = True) -> Iterator[sqlite3.Connection]:
         """A transaction: all of the block or, when it raises, nothing. Durable when the block has been left.
 
-        `scrub`: text was erased; let nothing of it stay in the file or its log. Raises StoreUnavailableError.
+        `scrub`: text was erased; let nothing of it stay in the file or its log.
+        `durable` false: for what nobody is told of before something durable is written after it, or what is done
+        again when it is lost. It survives the end of the process, but a loss of power only together with a later
+        durable write; and it does not wait for the disk. Raises StoreUnavailableError.
         """
-        with self._writer.write(scrub=scrub) as connection:
+        with self._writer.write(scrub=scrub, durable=durable) as connection:
             yield connection
-        for listener in self._listeners:
-            listener()
+        if durable:
+            for listener in self._listeners:
+                listener()
 
     def on_commit(self, listener: Callable[[], None]) -> None:
         """Call `listener` after each durable write of this process, in the writer's thread. It must be quick and

@@ -3,6 +3,10 @@ SQLite, is what bounds commits a second.
 
 Each write has a savepoint of its own inside the shared transaction, so it is kept or taken back by itself, and
 returns only when the transaction that holds it is on the disk.
+
+A write that is not `durable` waits for no flush: it is in the log, which the end of the process does not hurt, and
+the next flush takes it along. Only a loss of power can take it back, and with it, as the log is read in order, never
+anything that was written before it, nor one that something durable was written after.
 """
 
 import sqlite3
@@ -26,9 +30,10 @@ TURN_SECONDS = 30.0
 class _Batch:
     """Writes that share one transaction."""
 
-    __slots__ = ("done", "error", "scrub", "size", "unknown")
+    __slots__ = ("done", "durable", "error", "scrub", "size", "unknown")
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool) -> None:
+        self.durable = durable
         self.done = threading.Event()
         self.error: sqlite3.Error | None = None
         self.unknown = False
@@ -45,6 +50,7 @@ class Writer:
         self._lock = threading.Lock()
         self._turns: deque[None] = deque()
         self._batch: _Batch | None = None
+        self._flushing = True
         self._local = threading.local()
         self.closed = False
 
@@ -64,14 +70,14 @@ class Writer:
                 self._local.connection = None
 
     @contextmanager
-    def write(self, *, scrub: bool) -> Iterator[sqlite3.Connection]:
+    def write(self, *, scrub: bool, durable: bool) -> Iterator[sqlite3.Connection]:
         """As `Database.write`."""
         if self.mine is not None:
             raise RuntimeError("leave the read or write that this thread has open first")
         batch: _Batch | None = None
         try:
             with self._turn(), faults.running():
-                batch = self._batch or self._begin()
+                batch = self._batch or self._begin(durable=durable or scrub)
                 with self._part_of(batch) as connection:
                     yield connection
                     if scrub:
@@ -86,6 +92,7 @@ class Writer:
         with self._turn(), faults.running():
             if self._batch is not None:
                 self._finish(self._batch)
+            self._flush_commits(True)
             return self._scrub(at_most=None)
 
     def close(self) -> None:
@@ -118,14 +125,21 @@ class Writer:
         finally:
             self._lock.release()
 
-    def _begin(self) -> _Batch:
+    def _begin(self, *, durable: bool) -> _Batch:
+        self._flush_commits(durable)
         self._connection.execute("BEGIN IMMEDIATE")
-        self._batch = _Batch()
+        self._batch = _Batch(durable=durable)
         return self._batch
+
+    def _flush_commits(self, wanted: bool) -> None:
+        """Whether a commit flushes the log. (A checkpoint does in any case, before it touches the file.)"""
+        if wanted is not self._flushing:
+            self._connection.execute(f"PRAGMA synchronous = {'FULL' if wanted else 'NORMAL'}")
+            self._flushing = wanted
 
     @contextmanager
     def _part_of(self, batch: _Batch) -> Iterator[sqlite3.Connection]:
-        """One write's part of the batch. Then flush, or leave that to whoever is waiting for a turn."""
+        """One write's part of the batch. Then commit, or leave the flush to whoever is waiting for a turn."""
         connection = self._local.connection = self._connection
         batch.size += 1
         kept = False
@@ -143,7 +157,8 @@ class Writer:
             if not kept and connection.in_transaction:
                 connection.execute("ROLLBACK TO one_write")
                 connection.execute("RELEASE one_write")
-            if self._path is None or not self._turns or batch.error is not None or batch.size >= SHARE:
+            shared = self._turns and batch.durable and batch.error is None and batch.size < SHARE
+            if self._path is None or not shared:
                 self._finish(batch)
 
     def _finish(self, batch: _Batch) -> None:

@@ -1,1 +1,1 @@
-"""The whole service in one process on a laptop: HTTP front, outbox, queue and clock around the same app."""
+"""The whole service in one process on a laptop: HTTP, stream, queue and clock around the same app as in the cloud."""

@@ -1,34 +1,31 @@
 """What `make run` prints: where it is, with which key, and three things to try."""
 
 import json
+import shlex
 
 from chalicelib.ports import Embedder
-from infra.local.service import Running
+from chalicelib.settings import Settings
 
 
-def banner(running: Running, data: str, embedder: Embedder | None) -> str:
-    """The text for the person at the terminal; the three commands work as pasted."""
-    space = f"{running.url}/v1/spaces/personal"
-    meaning = (
-        f"by meaning, with {embedder.model.name} on this machine (PALIMPSEST_EMBEDDER=none: by words only)"
-        if embedder is not None
-        else "by words and recency (PALIMPSEST_EMBEDDER names an embedding model)"
-    )
+def banner(url: str, key: str, settings: Settings, embedder: Embedder | None, *, new: bool) -> str:
+    """The text for the person at the terminal; the three commands work as pasted. `new`: this is the first start."""
+    space = f"{url}/v1/spaces/personal"
     lines = [
         "",
-        f"Palimpsest is at {running.url}   (docs: {running.url}/v1/docs)",
-        f"Key    {running.key}",
-        f"Data   {data}" + ("   (new)" if running.first_start else ""),
-        f"Finds  {meaning}",
+        f"Palimpsest is at {url}   (docs: {url}/v1/docs)",
+        f"Key    {key}",
+        f"Data   {settings.data}{'   (new)' if new else ''}",
+        *_elsewhere(settings),
+        f"Finds  {_meaning(settings, embedder)}",
         "",
         "Add a memory:",
-        _curl(running.key, f"{space}/memories", {"text": "Marie is allergic to peanuts."}),
+        _curl(key, f"{space}/memories", {"text": "Marie is allergic to peanuts."}),
         "",
-        "Find it in another language:",
-        _curl(running.key, f"{space}/search", {"query": "Na co má Marie alergii?"}),
+        "Find it in another language:" if embedder else "Find it:",
+        _curl(key, f"{space}/search", {"query": "Na co má Marie alergii?" if embedder else "Marie"}),
         "",
         "Recall what a model should know for a message:",
-        _curl(running.key, f"{space}/recall", {"query": "What can I cook when Marie comes for dinner?"}),
+        _curl(key, f"{space}/recall", {"query": "What can I cook when Marie comes for dinner?"}),
         "",
         "Ctrl-C stops it; the data stay.",
         "",
@@ -36,6 +33,25 @@ def banner(running: Running, data: str, embedder: Embedder | None) -> str:
     return "\n".join(lines)
 
 
+def _elsewhere(settings: Settings) -> list[str]:
+    """What is not in the data folder."""
+    lines = []
+    if settings.store == "dynamodb":
+        where = settings.dynamodb_endpoint or f"AWS, {settings.region}"
+        lines.append(f"Tables {settings.table_prefix}* of DynamoDB ({where})")
+    if settings.search == "opensearch":
+        lines.append(f"Index  {settings.opensearch_prefix}-* of OpenSearch ({settings.opensearch_url})")
+    return lines
+
+
+def _meaning(settings: Settings, embedder: Embedder | None) -> str:
+    if embedder is None:
+        return "by words and recency (PALIMPSEST_EMBEDDER names an embedding model)"
+    where = "on this machine" if settings.embedder == "bundled" else f"from {settings.embedder}"
+    return f"by meaning, with {embedder.model.name} {where} (PALIMPSEST_EMBEDDER=none: by words only)"
+
+
 def _curl(key: str, url: str, body: dict[str, str]) -> str:
-    text = json.dumps(body, ensure_ascii=False).replace("'", "'\\''")
-    return f"curl -s {url} -H 'Authorization: Bearer {key}' -H 'Content-Type: application/json' -d '{text}'"
+    text = json.dumps(body, ensure_ascii=False)
+    quoted = [shlex.quote(part) for part in (url, f"Authorization: Bearer {key}", text)]
+    return f"curl -s -w '\\n' {quoted[0]} -H {quoted[1]} -H 'Content-Type: application/json' -d {quoted[2]}"

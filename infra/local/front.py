@@ -4,60 +4,40 @@ Path parts go on as they came (still encoded): one decoder of ours reads them, h
 """
 
 import base64
-import io
-import logging
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
-from urllib.parse import parse_qs
+from http import HTTPStatus
+from typing import Any
+from urllib.parse import parse_qs, quote
 
 from chalice.app import Chalice
 
-from chalicelib.errors import MalformedError, MethodError, NotFoundError, PalimpsestError, TooLargeError
+from chalicelib.errors import (
+    ForbiddenError,
+    MalformedError,
+    MethodError,
+    NotFoundError,
+    PalimpsestError,
+    TooLargeError,
+)
 from chalicelib.web.problems import problem
-
-log = logging.getLogger("palimpsest.front")
+from infra.local.hosts import Hosts
+from infra.local.router import Router
 
 StartResponse = Callable[[str, list[tuple[str, str]]], object]
 Environ = Mapping[str, Any]
 
-_REASONS = {200: "OK", 201: "Created", 202: "Accepted", 204: "No Content"}
 _MAX_PARAMS = 100
-
-
-class Match(NamedTuple):
-    """The route of a path, and its parts as they came."""
-
-    resource: str
-    parts: dict[str, str]
-
-
-class Router:
-    """Finds the route of a path; a fixed part wins over a parameter, as in API Gateway."""
-
-    def __init__(self, routes: Mapping[str, Mapping[str, object]]) -> None:
-        self.methods = {path: frozenset(methods) for path, methods in routes.items()}
-        split = {path: tuple(path.strip("/").split("/")) for path in routes}
-        self._routes = sorted(split.items(), key=lambda item: [part.startswith("{") for part in item[1]])
-
-    def match(self, path: str) -> Match | None:
-        """The route of a raw path, or None."""
-        parts = tuple(path.strip("/").split("/"))
-        for resource, wanted in self._routes:
-            if len(wanted) == len(parts) and all(
-                w.startswith("{") or w == p for w, p in zip(wanted, parts, strict=True)
-            ):
-                named = {w[1:-1]: p for w, p in zip(wanted, parts, strict=True) if w.startswith("{")}
-                return Match(resource, named)
-        return None
+_ASCII = "".join(map(chr, range(0x21, 0x7F)))
 
 
 class Front:
-    """The WSGI application."""
+    """The WSGI application. `hosts`: under which names it may be called; None = under any."""
 
-    def __init__(self, app: Chalice, max_body_bytes: int) -> None:
+    def __init__(self, app: Chalice, max_body_bytes: int, hosts: Hosts | None = None) -> None:
         self._app = app
         self._router = Router(app.routes)
         self._limit = max_body_bytes
+        self._hosts = hosts
 
     def __call__(self, environ: Environ, start_response: StartResponse) -> Iterable[bytes]:
         """Serve one request."""
@@ -70,40 +50,50 @@ class Front:
         return _answer(response, start_response, head=environ["REQUEST_METHOD"] == "HEAD")
 
     def _event(self, environ: Environ) -> dict[str, Any]:
-        """The event that API Gateway would send. Raises NotFoundError, MethodError, TooLargeError, MalformedError."""
-        raw_path, _, query = str(environ.get("REQUEST_URI") or environ["PATH_INFO"]).partition("?")
-        if "://" in raw_path.split("/", 1)[0] + "://" and raw_path.startswith("http"):
-            raw_path = "/" + raw_path.split("://", 1)[1].partition("/")[2]
-        found = self._router.match(raw_path)
+        """The event that API Gateway would send. Raises ForbiddenError (a foreign host), NotFoundError, MethodError,
+        TooLargeError, MalformedError."""
+        authority, path, query = _target(environ)
+        self._check_host(environ, authority)
+        found = self._router.match(path)
         if found is None:
             raise NotFoundError("there is nothing at this path")
-        method = "GET" if environ["REQUEST_METHOD"] == "HEAD" else str(environ["REQUEST_METHOD"])
-        allowed = sorted(self._router.methods[found.resource])
-        if method not in allowed:
-            raise MethodError(f"{method} is not possible here", allowed=allowed)
+        asked, allowed = str(environ["REQUEST_METHOD"]), self._router.methods(found.resource)
+        if asked not in allowed:
+            raise MethodError(f"{asked} is not possible here", allowed=allowed)
+        method = "GET" if asked == "HEAD" else asked
         body, encoded = self._body(environ)
         return {
             "resource": found.resource,
-            "path": raw_path,
+            "path": path,
             "httpMethod": method,
             "headers": _headers(environ),
             "multiValueQueryStringParameters": _query(query),
             "pathParameters": found.parts or None,
             "stageVariables": None,
-            "requestContext": {"resourcePath": found.resource, "httpMethod": method, "path": raw_path},
+            "requestContext": {"resourcePath": found.resource, "httpMethod": method, "path": path},
             "body": body,
             "isBase64Encoded": encoded,
         }
+
+    def _check_host(self, environ: Environ, authority: str | None) -> None:
+        """A target's own authority counts, not the header beside it (RFC 9112, 3.2.2)."""
+        if self._hosts is None:
+            return
+        stated = environ.get("HTTP_HOST") if authority is None else authority
+        if stated is None:
+            if environ.get("SERVER_PROTOCOL") == "HTTP/1.1":
+                raise MalformedError("the request has no Host header")
+        elif not self._hosts.admit(str(stated)):
+            raise ForbiddenError(
+                "this service answers to localhost and loopback addresses only; PALIMPSEST_ALLOW_REMOTE=true changes that"
+            )
 
     def _body(self, environ: Environ) -> tuple[str | None, bool]:
         length = str(environ.get("CONTENT_LENGTH") or "0")
         if not length.isascii() or not length.isdigit():
             raise MalformedError("Content-Length is not a number")
-        if int(length) > self._limit:
-            raise TooLargeError(f"the body is larger than {self._limit:,} bytes", max=self._limit)
-        stream: io.BufferedIOBase = environ["wsgi.input"]
-        raw = stream.read(self._limit + 1)
-        if len(raw) > self._limit:
+        raw: bytes = b"" if int(length) > self._limit else environ["wsgi.input"].read(self._limit + 1)
+        if max(int(length), len(raw)) > self._limit:
             raise TooLargeError(f"the body is larger than {self._limit:,} bytes", max=self._limit)
         if not raw:
             return None, False
@@ -111,6 +101,23 @@ class Front:
             return raw.decode("utf-8"), False
         except UnicodeDecodeError:
             return base64.b64encode(raw).decode("ascii"), True
+
+
+def _target(environ: Environ) -> tuple[str | None, str, str]:
+    """What is asked for: the authority where the target is a whole URL (as proxies get it), the raw path, the query.
+
+    WSGI gives bytes as characters of Latin-1; those beyond ASCII become what they should have been sent as.
+    """
+    target, _, query = str(environ.get("REQUEST_URI") or environ["PATH_INFO"]).partition("?")
+    authority = None
+    if not target.startswith("/") and "://" in target:
+        authority, slash, path = target.partition("://")[2].partition("/")
+        target = slash + path or "/"
+    return authority, _encoded(target), _encoded(query)
+
+
+def _encoded(text: str) -> str:
+    return text if text.isascii() else quote(text.encode("latin-1"), safe=_ASCII)
 
 
 def _headers(environ: Environ) -> dict[str, str]:
@@ -140,5 +147,5 @@ def _answer(response: Mapping[str, Any], start_response: StartResponse, *, head:
     status = int(response["statusCode"])
     headers = [(str(name), str(value)) for name, value in response["headers"].items()]
     headers.append(("Content-Length", str(len(body))))
-    start_response(f"{status} {_REASONS.get(status, 'Error')}", headers)
+    start_response(f"{status} {HTTPStatus(status).phrase}", headers)
     return [b"" if head else body]

@@ -2,56 +2,41 @@
 
 import logging
 import os
-import socket
 import threading
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
-
-from waitress.server import create_server
+from typing import Self, cast
+from urllib.parse import urlsplit
 
 from app import app
-from chalicelib.bootstrap import Services, build, parts_of, use, utc_now
-from chalicelib.domain.drafts import NewCategory
-from chalicelib.domain.scope import Right
-from chalicelib.errors import DataFolderError, EmbeddingError
+from chalicelib.bootstrap import build, parts_of, use, utc_now
+from chalicelib.errors import EmbeddingError, SearchIndexError, StoreError
 from chalicelib.queues.sqlite import SqliteQueue
-from chalicelib.services.accounts.access import Caller
-from chalicelib.services.idempotency import Request
 from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.outbox import Outbox
+from infra.local.banner import banner
+from infra.local.clock import Clock
 from infra.local.data_folder import DataFolder
+from infra.local.ending import Ending
 from infra.local.front import Front
-from infra.local.loops import ClockTurn, Loop, queue_turn, stream_turn
+from infra.local.hosts import Hosts
+from infra.local.http_server import HttpServer
+from infra.local.loops import Loop, queue_turn, stream_turn
+from infra.local.owner import key_of_owner
 
 log = logging.getLogger("palimpsest.local")
 
-FIRST_CATEGORY = "General"
-
-
-@dataclass
-class Running:
-    """A service that runs: where, and with which key of its owner."""
-
-    url: str
-    key: str
-    first_start: bool
-    services: Services
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """A socket bound to this address. Raises OSError when it is taken."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-    except OSError:
-        bound.close()
-        raise
-    return bound
+ANSWER_S = 3.0
+"""How long requests that are under way may take when the process is to end."""
+LOOPS_S = 1.0
+DATABASE_S = 0.5
+SCRUB_EVERY_S = 20.0
+"""Within which an erased text is gone from the bytes of the file, too (SQLite leaves copies of what it moved)."""
 
 
 def with_laptop_defaults(settings: Settings) -> Settings:
@@ -65,108 +50,140 @@ def with_laptop_defaults(settings: Settings) -> Settings:
 
 
 class LocalService:
-    """One process with everything; `start`, then `serve` until `stop`."""
+    """One process with everything: `start` it, `serve`, and leave the block to end it.
+
+    Raises DataFolderError, SettingsError, EmbeddingError, CannotStartError when it cannot be put together.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self.folder = DataFolder(Path(settings.data))
         self._loops: list[Loop] = []
-        self._database = Database(self.folder.database)
-        parts = parts_of(settings, self._database)
-        self.services = build(settings, parts)
-        use(self.services)
-        try:
-            self._socket = _listening(settings.host, settings.port)
-            self._server = create_server(
-                Front(app, settings.max_body_bytes),
-                sockets=[self._socket],
+        with ExitStack() as made:
+            self._folder = DataFolder(settings.data)
+            made.callback(self._folder.close)
+            self._database = Database(self._folder.database)
+            made.callback(_within, DATABASE_S, self._database.close)
+            built = build(settings, parts_of(settings, self._database))
+            self.services = replace(built, health=replace(built.health, writable=self._folder.check_room))
+            use(self.services)
+            self._server = HttpServer(
+                Front(app, settings.max_body_bytes, self._hosts()),
+                settings.host,
+                settings.port,
                 threads=settings.threads,
-                ident=None,
-                max_request_body_size=settings.max_body_bytes * 4,
-                clear_untrusted_proxy_headers=True,
+                max_body_bytes=settings.max_body_bytes,
             )
-        except OSError as error:
-            self.close()
-            raise DataFolderError(
-                f"Port {settings.port} on {settings.host} cannot be used ({error.strerror or error}). "
-                "Stop what listens there, or choose another one with PALIMPSEST_PORT."
-            ) from error
+            made.callback(self._end_loops)
+            made.callback(self._server.close)
+            self._made = made.pop_all()
 
-    def start(self) -> Running:
-        """Make the owner's account at the first start, start the loops, write `run.json`."""
-        key, first = self._owner()
-        if first:
-            self.services.rebuild.rebuild()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._made.close()
+
+    @property
+    def url(self) -> str:
+        """Where clients of this machine reach it."""
+        if self.settings.public_url is not None:
+            return self.settings.public_url
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.settings.host, self.settings.host)  # noqa: S104
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._server.port}"
+
+    def start(self) -> str:
+        """Make the owner's account at the first start, start the loops, say where it runs; what to show the person.
+        Raises StoreError, DataFolderError, CannotStartError."""
+        if self.settings.store == "dynamodb":
+            from infra.local.tables import CloudTables
+
+            self._tables = CloudTables(self.settings)
+            self._tables.prepare()
+        if not self.services.founding.founded():
+            self._build_index()
+        key, first = key_of_owner(self.services, self._folder)
         self._start_loops()
-        url = f"http://{self.settings.host}:{self._port()}"
-        self.folder.announce({"url": url, "key": key, "pid": os.getpid()})
-        return Running(url, key, first, self.services)
+        self._folder.announce({"url": self.url, "key": key, "pid": os.getpid()})
+        return banner(self.url, key, self.settings, self.services.parts.embedder, new=first)
 
-    def _port(self) -> int:
-        """The port that is listened on, also when the settings say 0 (a free one)."""
-        return int(self._socket.getsockname()[1])
-
-    def serve(self) -> None:
-        """Answer until the process is told to end."""
-        self._server.run()
-
-    def close(self) -> None:
-        """Stop the loops and let go of the folder."""
+    def serve(self, ending: Ending) -> None:
+        """Answer until the process is told to end; then finish what was asked, take nothing more."""
+        ending.announce_to(self._server.end)
+        self._server.serve()
+        self._folder.withdraw()
         for loop in self._loops:
             loop.stop()
-        server = getattr(self, "_server", None)
-        if server is not None:
-            server.close()
-        self._database.close()
-        self.folder.close()
+        if not self._server.drain(ANSWER_S, lambda: ending.hurried):
+            log.warning("requests that took too long were not answered")
 
-    def _owner(self) -> tuple[str, bool]:
-        """The owner's key, and whether this is the first start."""
-        founding = self.services.founding
-        now = self.services.clock()
-        if not founding.founded():
-            account, minted = founding.found("Owner", now)
-            self.folder.keep_key(minted.plain)
-            self._first_category(
-                Caller(
-                    account=account,
-                    scopes=frozenset({"read", "write", "admin"}),
-                    acts_as="person",
-                    key=None,
-                    place="cli",
-                )
-            )
-            return minted.plain, True
-        kept = self.folder.read_key()
-        if kept is not None:
-            return kept, False
-        owner = self.services.parts.accounts.accounts(after=None, limit=1).items[0]
-        minted = founding.new_key(owner, "Key of a later start", now)
-        self.folder.keep_key(minted.plain)
-        return minted.plain, False
+    def _hosts(self) -> Hosts | None:
+        if self.settings.allow_remote:
+            return None
+        public = urlsplit(self.settings.public_url or "").hostname
+        return Hosts([self.settings.host, *([public] if public else [])])
 
-    def _first_category(self, owner: Caller) -> None:
-        """So that what is added at once can be recalled at once (SPEC M8)."""
-        scope = self.services.access.open_space(owner, "personal", Right.WRITE)
-        draft = NewCategory(name=FIRST_CATEGORY, description="Whatever has no better place.", default=True)
-        request = Request(owner=owner.account.id, key=None, hash="", now=self.services.clock())
-        self.services.categories.create(scope, draft, request)
+    def _build_index(self) -> None:
+        """So that already the first answer is not degraded. An engine that is not there yet is waited for by the
+        clock."""
+        try:
+            if not self.services.parts.index.ready():
+                self.services.rebuild.rebuild()
+        except (SearchIndexError, StoreError) as error:
+            log.warning("the index is not there yet", extra={"part": "index", "error": type(error).__name__})
 
     def _start_loops(self) -> None:
-        stream: Loop | None = None
-        if self.settings.store == "sqlite":
-            outbox = Outbox(
-                self._database, clock=utc_now, on_commit=lambda: stream.wake() if stream else None
-            )
-            stream = Loop("stream", lambda: stream_turn(outbox, utc_now))
-            self._loops.append(stream)
-        queue = self.services.parts.queue
+        index, queue = self.services.parts.index, self.services.parts.queue
+        outbox = Outbox(self._database, clock=utc_now)
+        stream = Loop("stream", partial(stream_turn, outbox, utc_now, self._settled()))
+        self._database.on_commit(stream.wake)  # so the retries that the clock allows wake it, too
+        clock = Clock(index, time.monotonic, outbox.retry_now)
+        self._loops = [
+            stream,
+            Loop("clock", clock.turn),
+            Loop("scrub", self._scrub, idle=SCRUB_EVERY_S),
+        ]
         if isinstance(queue, SqliteQueue):
-            self._loops.append(Loop("queue", lambda: queue_turn(queue)))
-        self._loops.append(Loop("clock", ClockTurn(self._database, time.monotonic)))
+            queue.reclaim()
+            self._loops.append(Loop("queue", partial(queue_turn, queue)))
+        if self.settings.store == "dynamodb":
+            self._loops.append(self._table_loop(clock))
         for loop in self._loops:
             loop.start()
         threading.Thread(target=self._warm, name="palimpsest-warm", daemon=True).start()
+
+    def _settled(self) -> Callable[[], object]:
+        """What makes searches see all that was applied; the embedded index shows it at once."""
+        if self.settings.search == "embedded":
+            return lambda: None
+        from chalicelib.search.opensearch.index import OpenSearchIndex
+
+        return cast("OpenSearchIndex", self.services.parts.index).refresh
+
+    def _table_loop(self, clock: Clock) -> Loop:
+        """What brings the changes of the cloud's table into the outbox."""
+        from infra.local.table_stream import TableStream
+
+        table = TableStream(
+            self._tables.streams(),
+            self._tables.stream,
+            self._database,
+            now=utc_now,
+            monotonic=time.monotonic,
+            missed=clock.compare_all,
+        )
+        return Loop("table", table.turn)
+
+    def _scrub(self) -> bool:
+        self._database.scrub()
+        return False
+
+    def _end_loops(self) -> None:
+        until = time.monotonic() + LOOPS_S
+        for loop in self._loops:
+            loop.stop()
+        for loop in self._loops:
+            if loop.is_alive():
+                loop.join(max(0.0, until - time.monotonic()))
 
     def _warm(self) -> None:
         """Load the embedding model before somebody waits for it."""
@@ -177,3 +194,10 @@ class LocalService:
             embedder.query("warm")
         except EmbeddingError as error:
             log.warning("the embedding model does not answer", extra={"error": type(error).__name__})
+
+
+def _within(seconds: float, work: Callable[[], object]) -> None:
+    """Wait for it, but not for ever: what is acknowledged is on the disk already."""
+    thread = threading.Thread(target=work, name="palimpsest-close", daemon=True)
+    thread.start()
+    thread.join(seconds)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace as replace_fields
 from datetime import UTC, datetime, timedelta
 from itertools import count
+from pathlib import Path
 from typing import Any
 
 from chalicelib.bootstrap import Parts, Services, build
@@ -52,9 +53,10 @@ class World:
         admin: bool = False,
         embedder: Embedder | str | None = "scripted",
         replace: Callable[[Parts], Parts] | None = None,
+        file: Path | None = None,
     ) -> None:
         self.now = START
-        self.database = Database(":memory:")
+        self.database = Database(file or ":memory:")
         clock = self.clock
         self.outbox = Outbox(self.database, clock=clock)
         self.embedder = ScriptedEmbedder() if embedder == "scripted" else embedder

@@ -1,13 +1,14 @@
 """The best of many scores."""
 
 import math
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
-Found = tuple[NDArray[np.int64], Floats]
+Found = tuple[NDArray[np.integer[Any]], Floats]
 """Places and their scores, in no order."""
 
 _STEP = 64

@@ -134,10 +134,11 @@ class Columns:
         return self.without(mask, wanted.exclude) if wanted.exclude else mask
 
     def without(self, mask: Mask, numbers: Iterable[int]) -> Mask:
-        """`mask` without the rows of `numbers`: a new array."""
+        """`mask` without the rows of `numbers`: another array, unless none of them is here."""
         rows = [row for number in numbers if (row := self._row_of.get(number)) is not None]
-        mask = mask.copy()
-        mask[rows] = False
+        if rows:
+            mask = mask.copy()
+            mask[rows] = False
         return mask
 
     def _any_of(self, name: str, values: Collection[str]) -> Mask:

@@ -22,13 +22,13 @@ from chalicelib.domain.scope import Scope
 from chalicelib.domain.vitality import Retention
 from chalicelib.errors import IndexUnavailableError, StoreUnavailableError
 from chalicelib.ports import Analyzer
-from chalicelib.search import fresh
-from chalicelib.search.embedded import generations, schema, searching, tables, writing
+from chalicelib.search.embedded import generations, schema, searching, tables, vectors, writing
 from chalicelib.search.embedded.cache import SegmentCache
 from chalicelib.search.embedded.generations import Generations
 from chalicelib.search.embedded.record import Record
 from chalicelib.search.embedded.segment import Segment
 from chalicelib.search.embedded.terms import term
+from chalicelib.search.fresh import FreshEntries
 from chalicelib.sqlite_file import Database
 
 MEMORY_LIMIT = 400 * 1024 * 1024
@@ -71,9 +71,10 @@ class EmbeddedIndex:
 
     def search(self, scope: Scope, queries: Sequence[IndexQuery]) -> list[list[Hit]]:
         models = self._models(queries)
-        asked = [(query.filter, fresh.newest(query.fresh, scope.space)) for query in queries]
+        fresh = FreshEntries(queries, scope.space, self._analyzer, vectors.cosines)
+        asked = [(query.filter, fresh.newest(query)) for query in queries]
         snapshot = self._look(scope, lambda segment: segment.snapshot(models, asked), models)
-        return searching.answers(snapshot, queries, self._analyzer, self._run)
+        return searching.answers(snapshot, queries, fresh, self._analyzer, self._run)
 
     def browse(
         self,
@@ -211,7 +212,9 @@ class EmbeddedIndex:
         followed = False
         try:
             with _engine():
-                with self._database.write(scrub=self._erases(targets, batch.records)) as connection:
+                # Not flushed: the outbox says that it was done later, in the same log.
+                erases = self._erases(targets, batch.records)
+                with self._database.write(scrub=erases, durable=False) as connection:
                     writing.add_models(connection, batch.new_models)
                     written = {
                         generation: writing.write(connection, generation, batch.records, models, force=force)

@@ -1,6 +1,6 @@
 """Which rows have which stems, of one leg of words in one space; and their BM25 scores."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,21 +61,58 @@ class PostingsView:
     tokens: int
     size: int
     live: Mask | None
+    _weighed: dict[int, tuple[Rows, Floats]] = field(default_factory=dict)
+    """By term that was asked before, what it adds to which rows: several queries have words in common."""
 
     @property
     def average_length(self) -> float:
         """Mean number of stems of the texts that have any."""
         return self.tokens / self.documents if self.documents else 0.0
 
-    def holders(self, terms: Sequence[int]) -> list[tuple[Rows, Counts]]:
+    def scores(self, asked: Mapping[int, int]) -> Floats:
+        """BM25 of each row for the terms `asked` (and how often the query has each); 0 where none occurs."""
+        scores = np.zeros(self.size, np.float32)
+        self._weigh(asked)
+        for term, times in asked.items():
+            rows, weights = self._weighed[term]
+            scores[rows] += weights if times == 1 else times * weights
+        return scores
+
+    def frequencies(self, terms: Sequence[int]) -> list[int]:
+        """How many rows have each of these terms."""
+        self._weigh(terms)
+        return [len(self._weighed[term][0]) for term in terms]
+
+    def having_all(self, terms: Sequence[int]) -> Mask:
+        """Which rows have every one of `terms`."""
+        having = np.ones(self.size, np.bool_)
+        for rows, _counts in self._holders(terms):
+            with_this = np.zeros(self.size, np.bool_)
+            with_this[rows] = True
+            having &= with_this
+        return having
+
+    def _weigh(self, terms: Iterable[int]) -> None:
+        """Have in `_weighed` what each of these terms adds to the score of the rows that have it."""
+        new = [term for term in terms if term not in self._weighed]
+        if not new:
+            return
+        flat = np.float32(K1 * (1 - B))
+        slope = np.float32(K1 * B / (self.average_length or 1.0))
+        for term, (rows, counts) in zip(new, self._holders(new), strict=True):
+            weight = np.float32(rarity(self.documents, len(rows)))
+            parts = counts / (counts + flat + slope * self.lengths[rows])
+            self._weighed[term] = rows, (weight * parts).astype(np.float32, copy=False)
+
+    def _holders(self, terms: Sequence[int]) -> list[tuple[Rows, Counts]]:
         """For each term the live rows that have it, and how often."""
         wanted = np.array(terms, np.uint64)
         places = np.searchsorted(self.frozen.stems, wanted)
         known = places < len(self.frozen.stems)
         known[known] = self.frozen.stems[places[known]] == wanted[known]
         return [
-            self._living(term, int(place) if there else None)
-            for term, place, there in zip(terms, places, known, strict=True)
+            self._living(term, place if there else None)
+            for term, place, there in zip(terms, places.tolist(), known.tolist(), strict=True)
         ]
 
     def _living(self, term: int, place: int | None) -> tuple[Rows, Counts]:
@@ -92,28 +129,6 @@ class PostingsView:
             living = self.live[rows]
             rows, counts = rows[living], counts[living]
         return rows, counts
-
-    def scores(self, asked: Mapping[int, int]) -> Floats:
-        """BM25 of each row for the terms `asked` (and how often the query has each); 0 where none occurs."""
-        scores = np.zeros(self.size, np.float32)
-        if not self.documents:
-            return scores
-        flat, slope = np.float32(K1 * (1 - B)), np.float32(K1 * B / self.average_length)
-        terms = list(asked)
-        for term, (rows, counts) in zip(terms, self.holders(terms), strict=True):
-            if len(rows):
-                weight = np.float32(asked[term] * rarity(self.documents, len(rows)))
-                scores[rows] += weight * counts / (counts + flat + slope * self.lengths[rows])
-        return scores
-
-    def having_all(self, terms: Sequence[int]) -> Mask:
-        """Which rows have every one of `terms`."""
-        having = np.ones(self.size, np.bool_)
-        for rows, _counts in self.holders(terms):
-            with_this = np.zeros(self.size, np.bool_)
-            with_this[rows] = True
-            having &= with_this
-        return having
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ class Wanted:
     (by number) that the index has not outrun."""
 
     mask: Mask
+    count: int
+    """Of those rows."""
     fresh: Mapping[int, IndexEntry]
 
 
@@ -154,23 +156,28 @@ class Segment:
         """The space as it is now, for queries with these filters and fresh entries. After `prepare`."""
         with self._lock:
             live = self._columns.live.copy() if self._columns.dead else None
-            masks = {
-                wanted: self._columns.matching(wanted) for wanted in {wanted for wanted, _fresh in asked}
-            }
             return Snapshot(
                 self._columns["number"],
                 self._columns.said,
                 self._words.view(self._columns.size, live),
                 self._context.view(self._columns.size, live),
                 {key: matrix.view() for key, matrix in self._matrices.items() if key[0] in models},
-                [self._wanted(masks[wanted], fresh) for wanted, fresh in asked],
+                self._wanted(asked),
             )
 
-    def _wanted(self, mask: Mask, fresh: Mapping[int, IndexEntry]) -> Wanted:
-        newer = {
-            number: entry for number, entry in fresh.items() if entry.revision >= self._revision_of(number)
-        }
-        return Wanted(self._columns.without(mask, newer) if newer else mask, newer)
+    def _wanted(self, asked: Sequence[tuple[MemoryFilter, Mapping[int, IndexEntry]]]) -> list[Wanted]:
+        """What each query may find. Filters that differ in nothing but what they exclude are evaluated once."""
+        masks: dict[MemoryFilter, Mask] = {}
+        revisions = {number: self._revision_of(number) for number in set().union(*(of for _, of in asked))}
+        found = []
+        for wanted, fresh in asked:
+            alike = wanted.model_copy(update={"exclude": frozenset()}) if wanted.exclude else wanted
+            if alike not in masks:
+                masks[alike] = self._columns.matching(alike)
+            newer = {number: entry for number, entry in fresh.items() if entry.revision >= revisions[number]}
+            mask = self._columns.without(masks[alike], wanted.exclude | newer.keys())
+            found.append(Wanted(mask, int(np.count_nonzero(mask)), newer))
+        return found
 
     def listing(self, wanted: MemoryFilter, terms: Sequence[int]) -> Listing:
         """The memories that match and whose text has all `terms`, ready to be sorted. After `prepare`."""

@@ -7,12 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chalicelib.search.embedded.arrays import grown
+from chalicelib.search.fresh import Cosines
 
 Floats = NDArray[np.float32]
+Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
 Rows = NDArray[np.int32]
 
 _BLOCK_MAX = 8_192
 _BLOCK_MIN = 16
+_SHARED = 1_024
+"""Vectors that several queries are compared with while a processor's own cache holds them (1.5 MB)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +31,10 @@ class MatrixView:
     in_order: bool
     """The n-th vector is that of row n."""
 
+    def those(self, rows: Mask) -> Mask:
+        """For each vector whether its row is among `rows`."""
+        return rows[: self.size] if self.in_order else rows[self.rows]
+
     def cosines(self, queries: Sequence[Floats]) -> list[Floats]:
         """For each query the cosine of each vector.
 
@@ -33,13 +42,37 @@ class MatrixView:
         products start threads, which wait for one another (16 times slower beside seven other busy threads).
         """
         scores = [np.empty(self.size, np.float32) for _ in queries]
+        step = _SHARED if len(queries) > 1 else _BLOCK_MAX
         start = 0
         for block in self.blocks:
-            end = min(start + len(block), self.size)
-            for query, out in zip(queries, scores, strict=True):
-                np.vecdot(block[: end - start], query, out=out[start:end])
-            start = end
+            for part in (block[begin : begin + step] for begin in range(0, len(block), step)):
+                end = min(start + len(part), self.size)
+                for query, out in zip(queries, scores, strict=True):
+                    np.vecdot(part[: end - start], query, out=out[start:end])
+                start = end
         return scores
+
+    def cosines_at(self, places: Places, query: Floats) -> Floats:
+        """The cosines of the vectors at some places, in order."""
+        scores = np.empty(len(places), np.float32)
+        start = done = 0
+        for block in self.blocks:
+            end = start + len(block)
+            upto = int(np.searchsorted(places, end))
+            np.vecdot(block[places[done:upto] - start], query, out=scores[done:upto])
+            start, done = end, upto
+        return scores
+
+
+def cosines(vectors: Sequence[bytes]) -> Cosines:
+    """`fresh.plain_cosines`, faster."""
+    rows = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+
+    def of(vector: bytes) -> list[float]:
+        scores: list[float] = np.vecdot(rows, np.frombuffer(vector, "<f4")).tolist()
+        return scores
+
+    return of
 
 
 class Matrix:

@@ -11,7 +11,7 @@ from chalicelib.domain.scope import Scope
 from chalicelib.domain.vitality import Retention
 from chalicelib.errors import IndexMissingError
 from chalicelib.ports import Analyzer
-from chalicelib.search import fresh
+from chalicelib.search.fresh import FreshEntries
 from chalicelib.search.opensearch import hits
 from chalicelib.search.opensearch.bulk import Writer
 from chalicelib.search.opensearch.client import Client
@@ -59,7 +59,8 @@ class OpenSearchIndex:
 
     def search(self, scope: Scope, queries: Sequence[IndexQuery]) -> list[list[Hit]]:
         """All legs of all queries go as one request."""
-        newest = [fresh.newest(query.fresh, scope.space) for query in queries]
+        fresh = FreshEntries(queries, scope.space, self._analyzer)
+        newest = [fresh.newest(query) for query in queries]
         asked = [
             legs_of(scope, self._names, query, self._analyzer, without=new)
             for query, new in zip(queries, newest, strict=True)
@@ -69,7 +70,7 @@ class OpenSearchIndex:
             self._hits(of_query, query.depth, answers) for of_query, query in zip(asked, queries, strict=True)
         ]
         return [
-            fresh.merged(query, new, of_index, self._analyzer) if new else of_index
+            fresh.merged(query, new, of_index) if new else of_index
             for query, new, of_index in zip(queries, newest, found, strict=True)
         ]
 

@@ -26,7 +26,7 @@ class Generations:
 
     def layout(self) -> Layout:
         """What stands now; asked anew each time, for another process may have changed it."""
-        return self._names.read(self._client.call("GET", f"/{self._names.patterns()}/_alias"))
+        return self._names.read(self._client.call("GET", f"/{self._names.patterns()}/_alias", waiting=True))
 
     def refreshed(self) -> Generation:
         """The generation in use, with all that was written to it visible. Raises IndexMissingError."""

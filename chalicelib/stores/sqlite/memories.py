@@ -105,7 +105,8 @@ class SqliteMemoryStore:
     # ------------------------------------------------------------------ writing
 
     def reserve(self, scope: Scope, count: int) -> int:
-        with self._database.write() as connection:
+        # Not flushed: a number is told to nobody before the commit that uses it is.
+        with self._database.write(durable=False) as connection:
             last: int = connection.execute(
                 "INSERT INTO counter (space, last) VALUES (?, ?) "
                 "ON CONFLICT (space) DO UPDATE SET last = last + excluded.last RETURNING last",

@@ -60,10 +60,11 @@ class Outbox:
         return [OutboxRecord(*row) for row in rows]
 
     def done(self, seqs: Sequence[int]) -> None:
-        """These were worked off. One that was written again since keeps its newer record."""
+        """These were worked off. One that was written again since keeps its newer record.
+        After a loss of power some may be given out once more."""
         if not seqs:
             return
-        with self._database.write() as connection:
+        with self._database.write(durable=False) as connection:
             connection.executemany("DELETE FROM outbox WHERE seq = ?", [(seq,) for seq in seqs])
 
     def failed(self, seqs: Sequence[int], at: datetime) -> None:

@@ -1,5 +1,6 @@
 """What the clock fires: the index is mended, the trash filled, lost messages sent again; twice does no harm."""
 
+import json
 import logging
 from collections.abc import Callable
 from typing import Any
@@ -110,7 +111,9 @@ def test_faded_memories_go_to_the_trash_and_no_more_of_them_at_a_second_firing(
     world.later(days=200)
     clean_up({}, None)
     clean_up({}, None)
-    trashed = [m for m in world.parts.memories.page(world.scope(), after=0, limit=100) if m.state == "trashed"]
+    trashed = [
+        m for m in world.parts.memories.page(world.scope(), after=0, limit=100) if m.state == "trashed"
+    ]
     assert len(trashed) == 5
     assert caplog.messages.count("memories were moved to the trash") == 1
 
@@ -126,7 +129,11 @@ def test_a_job_whose_message_was_lost_is_sent_again(world: World) -> None:
     sweep({}, None)
     message = world.parts.queue.receive()  # type: ignore[attr-defined]
     assert message.body == {"space": world.scope().space.key, "job": job}
-    record = {"messageId": "1", "body": '{"space": "account#anna", "job": "%s"}' % job, "attributes": {"MessageGroupId": "g"}}
+    record = {
+        "messageId": "1",
+        "body": json.dumps(message.body),
+        "attributes": {"MessageGroupId": "g"},
+    }
     assert work_off({"Records": [record]}, None) == {"batchItemFailures": []}
     assert world.services.jobs.get(world.scope(), job)["job"]["state"] == "done"
 

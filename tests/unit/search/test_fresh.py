@@ -1,6 +1,7 @@
 """Entries that the index may not have yet are scored and merged alike for every adapter (M25)."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -8,7 +9,8 @@ from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Source, State
 from chalicelib.domain.projection import NOT_SAID, EmbeddedText, Hit, IndexEntry, Said
 from chalicelib.search import text
-from chalicelib.search.fresh import WordStatistics, merged, newest, rarity, said_of
+from chalicelib.search.embedded import vectors
+from chalicelib.search.fresh import FreshEntries, WordStatistics, plain_cosines, rarity, said_of
 from tests.contracts.search import reference
 from tests.contracts.search.memories import (
     ALICE,
@@ -28,19 +30,26 @@ ASKED = unit([1] + [0] * 7)
 
 
 def _merged(asked, fresh, hits=(), statistics=None) -> dict[int, Hit]:
-    found = merged(asked, newest(fresh, ALICE), hits, text, statistics)
+    asked = replace(asked, fresh=tuple(fresh))
+    entries = FreshEntries([asked], ALICE, text)
+    found = entries.merged(asked, entries.newest(asked), hits, statistics)
     assert len({hit.number for hit in found}) == len(found)
     return {hit.number: hit for hit in found}
 
 
+def _newest(fresh, space):
+    asked = query(fresh=tuple(fresh))
+    return FreshEntries([asked], space, text).newest(asked)
+
+
 def test_of_one_number_only_the_highest_revision_takes_part():
     entries = [entry(memory(1, revision=revision)) for revision in (2, 5, 3)] + [entry(memory(2))]
-    assert {number: each.revision for number, each in newest(entries, ALICE).items()} == {1: 5, 2: 1}
+    assert {number: each.revision for number, each in _newest(entries, ALICE).items()} == {1: 5, 2: 1}
 
 
 def test_entries_of_another_space_take_no_part():
-    assert newest([entry(memory(1, space=BOB, revision=9)), entry(memory(1))], ALICE)[1].revision == 1
-    assert newest([entry(memory(1))], BOB) == {}
+    assert _newest([entry(memory(1, space=BOB, revision=9)), entry(memory(1))], ALICE)[1].revision == 1
+    assert _newest([entry(memory(1))], BOB) == {}
 
 
 def test_hits_that_nothing_replaces_stay_as_they_are():
@@ -143,7 +152,7 @@ def test_a_query_without_vector_or_model_compares_none():
 
 def test_a_vector_of_zeros_is_like_nothing():
     found = _merged(query(model=SMALL, vector=ASKED), [entry(memory(1), **{SMALL: EmbeddedText(bytes(32))})])
-    assert found[1].meaning == 0.0
+    assert found[1].meaning == pytest.approx(0.0)
 
 
 def test_only_the_legs_that_are_asked_score():

@@ -66,6 +66,14 @@ def test_an_entry_is_written_to_words_and_vectors_of_both_generations_with_its_v
     assert all(header["version_type"] == "external" for header in headers)
 
 
+def test_a_model_is_written_only_where_it_has_an_index():
+    engine, writer = _writer(_answer(*[DONE] * 4))
+    writer.write([WORDS, LIVE], [_entry(embedded=True)])
+    assert [line["index"]["_id"] for line in engine.lines()[::2]] == [
+        "account#ann#7", "account#ann#7", "account#ann#7#meaning", "account#ann#7#context_meaning",
+    ]  # fmt: skip
+
+
 def test_no_index_can_be_made_by_writing():
     engine, writer = _writer(_answer(DONE, DONE, DONE))
     writer.write([LIVE], [_entry()])
@@ -77,7 +85,7 @@ def test_without_a_vector_the_models_index_gets_a_tombstone():
     writer.write([LIVE], [_entry()])
     for leg, (header, document) in zip(LEGS, (engine.lines()[2:4], engine.lines()[4:6]), strict=True):
         assert header["index"]["version"] == 9
-        assert document == {"space": "account#ann", "number": 7, "tombstone": True, "leg": leg}
+        assert document == {"space": f"account#ann#{leg}", "number": 7, "tombstone": True}
 
 
 def test_a_version_that_is_there_already_is_done():
@@ -181,7 +189,7 @@ class TestVectorsOfAnotherRevisionThanTheWords:
         header, document = engine.lines(2)
         assert header["index"]["_id"] == "account#ann#7#meaning"
         assert header["index"]["version"] == version
-        assert document == {"space": "account#ann", "number": 7, "tombstone": True, "leg": "meaning"}
+        assert document == {"space": "account#ann#meaning", "number": 7, "tombstone": True}
 
     @pytest.mark.parametrize(
         "words", [{"_version": 3, "found": True, "fields": {"tombstone": [False]}}, {"found": False}, {}]

@@ -72,7 +72,10 @@ def test_of_an_erased_memory_only_its_number_is_kept(erased):
     gone = _entry(state=State.ERASED) if erased else IndexEntry(ANN, 7, 3, None)
     mark = {"space": "account#ann", "number": 7, "tombstone": True}
     assert _words(gone) == mark
-    assert json.loads(documents.vector_document(gone, MODEL, "meaning")) == {**mark, "leg": "meaning"}
+    assert json.loads(documents.vector_document(gone, MODEL, "meaning")) == {
+        **mark,
+        "space": "account#ann#meaning",
+    }
 
 
 def test_a_vector_that_is_not_there_is_a_tombstone():
@@ -80,10 +83,9 @@ def test_a_vector_that_is_not_there_is_a_tombstone():
     text_only = _entry(vectors={MODEL: EmbeddedText(_vector(1, 0))})
     for kept, leg in ((other, "meaning"), (other, "context_meaning"), (text_only, "context_meaning")):
         assert json.loads(documents.vector_document(kept, MODEL, leg)) == {
-            "space": "account#ann",
+            "space": f"account#ann#{leg}",
             "number": 7,
             "tombstone": True,
-            "leg": leg,
         }
 
 
@@ -92,7 +94,7 @@ def test_vectors_are_kept_apart_with_what_searches_filter_by():
     of_text, of_context = (json.loads(documents.vector_document(kept, MODEL, leg)) for leg in LEGS)
     assert of_text.pop("meaning") == pytest.approx([0.6, 0.8], abs=1e-7)
     assert of_context.pop("context_meaning") == [1, 0]
-    assert (of_text.pop("leg"), of_context.pop("leg")) == LEGS
+    assert (of_text.pop("space"), of_context.pop("space")) == tuple(f"account#ann#{leg}" for leg in LEGS)
     assert of_text == of_context
     assert (of_text["importance"], of_text["state"], of_text["tombstone"]) == (4, "active", False)
     assert "words" not in of_text

@@ -1,0 +1,30 @@
+"""The search engines that a bench runs on: the embedded one, and a real OpenSearch node of its own."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests import shared_services
+
+ENGINES = ("embedded", "opensearch")
+
+
+@contextmanager
+def engine(name: str) -> Iterator[dict[str, str]]:
+    """The environment that makes the service use this engine, which runs inside the block.
+
+    Raises NotThereError when OpenSearch is not set up.
+    """
+    if name == "embedded":
+        yield {"PALIMPSEST_SEARCH": "embedded"}
+        return
+    folder = shared_services.begin_run()
+    try:
+        url = shared_services.opensearch(folder, required=True)
+        yield {"PALIMPSEST_SEARCH": "opensearch", "PALIMPSEST_OPENSEARCH_URL": url}
+    finally:
+        shared_services.end_run(folder)
+
+
+def chosen(name: str) -> tuple[str, ...]:
+    """`both` means both, in order."""
+    return ENGINES if name == "both" else (name,)
