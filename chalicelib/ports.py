@@ -68,6 +68,11 @@ class MemoryStore(Protocol):
         """
         ...
 
+    def finish_strip(self, scope: Scope, number: int) -> bool:
+        """Finish what a commit with `strip` began and was interrupted at; safe to repeat, at any time. False when
+        nothing was left to do. For the pass that follows the table's stream."""
+        ...
+
     def page(
         self, scope: Scope, *, after: int | None, limit: int, newest_first: bool = False
     ) -> list[Memory]:

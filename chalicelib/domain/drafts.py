@@ -66,10 +66,9 @@ class SomeFields(Draft):
 
 def _never_null(field: JsonSchemaValue) -> None:
     """Change the schema of an optional field to one that is there or not, but never null."""
-    options = [one for one in field.pop("anyOf", []) if one.get("type") != "null"]
-    if len(options) == 1:
-        field.pop("default", None)
-        field.update(options[0])
+    [option] = [one for one in field.pop("anyOf") if one.get("type") != "null"]
+    field.pop("default")
+    field.update(option)
 
 
 class Described(Draft):

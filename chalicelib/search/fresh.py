@@ -244,7 +244,8 @@ def _best(scores: dict[int, float], depth: int) -> dict[int, float]:
     """The best `depth` scores, by number; of equal ones those of newer numbers."""
     if len(scores) <= depth:
         return scores
-    last = sorted(scores.values(), reverse=True)[depth - 1]
+    highest = sorted(scores.values(), reverse=True)[:depth]
+    last = highest[-1] if highest else math.inf
     best = {number: score for number, score in scores.items() if score > last}
     equal = sorted((number for number, score in scores.items() if score == last), reverse=True)
     return best | dict.fromkeys(equal[: depth - len(best)], last)

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.search.languages import FUNCTION_WORDS, LETTERS, NEGATIONS, NEGATIVE_PREFIXES
+from chalicelib.search.languages import ENDINGS, FUNCTION_WORDS, LETTERS, NEGATIONS, NEGATIVE_PREFIXES
 
 LONGEST_WORD = 64
 """Code points of a word that are kept: what is longer is no word, and an index refuses terms of 32 KB."""
@@ -93,9 +93,10 @@ def overlap(a: Sequence[str], b: Sequence[str]) -> float:
     both have a number that the other lacks; one of them negates and the other does not.
     """
     first, second = set(a), set(b)
-    if not first or not second:
+    shared = len(first & second)
+    if not shared:
         return 0.0
-    alike = 2 * len(first & second) / (len(first) + len(second))
+    alike = 2 * shared / (len(first) + len(second))
     only_first, only_second = first - second, second - first
     if any(map(_is_number, only_first)) and any(map(_is_number, only_second)):
         alike /= 2
@@ -122,6 +123,8 @@ def _stem(token: str) -> str:
 
 def _stem_in(language: str, token: str) -> str:
     """One token's stem. The stemmers keep state while they work: one at a time (only what no cache has)."""
+    if language in ENDINGS and not ENDINGS[language].search(token):
+        return token
     with _stemming:
         stemmer = _stemmers.get(language)
         if stemmer is None:
@@ -158,6 +161,7 @@ def _negations() -> frozenset[str]:
 
 def _negates(only: set[str], others: set[str]) -> bool:
     """Whether among the stems that one text alone has is a negation, or a word of the other with a negative prefix."""
+    negations = _negations()
     return any(
-        stem in _negations() or (stem.startswith(NEGATIVE_PREFIXES) and stem[2:] in others) for stem in only
+        stem in negations or (stem.startswith(NEGATIVE_PREFIXES) and stem[2:] in others) for stem in only
     )

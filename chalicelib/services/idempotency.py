@@ -34,9 +34,10 @@ class Request(BaseModel):
     keep_days: int = 7
 
     def part(self, index: int) -> "Request":
-        """The request for one part of a batch that does not fit into one transaction."""
+        """The request for one part of what does not fit into one transaction. No caller's own key can be a part's
+        (callers' keys have no blank)."""
         return (
-            self.model_copy(update={"key": f"{self.key}/{index}"}) if self.key is not None and index else self
+            self.model_copy(update={"key": f"{self.key} {index}"}) if self.key is not None and index else self
         )
 
 

@@ -43,7 +43,7 @@ def start_job(call: Call) -> Mapping[str, Any]:
     draft = call.body(NewJob)
     if draft.all:
         administrator(call.caller)
-        return {"started": call.services.jobs.start_everywhere(call.write())}
+        return {"started": call.services.jobs.start_everywhere(scope, call.write())}
     return call.services.jobs.start(scope, draft, call.write())
 
 

@@ -18,6 +18,8 @@ SAMPLE_EVERY_S = 600.0
 SWEEP_EVERY_S = 60.0
 DAY_S = 86_400.0
 AFTER_START_S = 60.0
+SETTLED_S = 10.0
+"""What can wait leaves the first seconds to the first requests."""
 
 Job = Callable[[Mapping[str, Any], Any], object]
 
@@ -55,7 +57,7 @@ class Clock:
         self._whole = whole
         self._of_the_index = [
             whole,
-            _Appointment(now, reconcile, {}, every=SAMPLE_EVERY_S, first=0.0),
+            _Appointment(now, reconcile, {}, every=SAMPLE_EVERY_S, first=SETTLED_S),
             _Appointment(now, clean_up, {}, every=DAY_S, first=AFTER_START_S),
         ]
         self._sweeps = [

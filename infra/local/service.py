@@ -14,7 +14,9 @@ from urllib.parse import urlsplit
 
 from app import app
 from chalicelib.bootstrap import build, parts_of, use, utc_now
-from chalicelib.errors import EmbeddingError, SearchIndexError, StoreError
+from chalicelib.domain.drafts import Search
+from chalicelib.domain.scope import Right
+from chalicelib.errors import SearchIndexError, StoreError
 from chalicelib.queues.sqlite import SqliteQueue
 from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
@@ -103,6 +105,7 @@ class LocalService:
             self._build_index()
         key, first = key_of_owner(self.services, self._folder)
         self._start_loops()
+        threading.Thread(target=self._warm, args=[key], name="palimpsest-warm", daemon=True).start()
         self._folder.announce({"url": self.url, "key": key, "pid": os.getpid()})
         return banner(self.url, key, self.settings, self.services.parts.embedder, new=first)
 
@@ -149,7 +152,6 @@ class LocalService:
             self._loops.append(self._table_loop(clock))
         for loop in self._loops:
             loop.start()
-        threading.Thread(target=self._warm, name="palimpsest-warm", daemon=True).start()
 
     def _settled(self) -> Callable[[], object]:
         """What makes searches see all that was applied; the embedded index shows it at once."""
@@ -185,15 +187,18 @@ class LocalService:
             if loop.is_alive():
                 loop.join(max(0.0, until - time.monotonic()))
 
-    def _warm(self) -> None:
-        """Load the embedding model before somebody waits for it."""
-        embedder = self.services.parts.embedder
-        if embedder is None:
-            return
+    def _warm(self, key: str) -> None:
+        """Search once in the owner's space before somebody waits for it: the embedding model and the space are
+        loaded by that."""
         try:
-            embedder.query("warm")
-        except EmbeddingError as error:
-            log.warning("the embedding model does not answer", extra={"error": type(error).__name__})
+            owner = self.services.sign_in.authenticate(f"Bearer {key}", self.services.clock(), "cli")
+            scope = self.services.access.open_space(owner, "personal", Right.READ)
+            found = self.services.search.search(scope, Search(query="warm"), by_model=False)
+        except StoreError as error:
+            log.info("nothing was warmed", extra={"error": type(error).__name__})
+            return
+        if found["degraded"] == "embedder_unavailable":
+            log.warning("the embedding model does not answer", extra={"part": "embedder"})
 
 
 def _within(seconds: float, work: Callable[[], object]) -> None:

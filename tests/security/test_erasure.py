@@ -173,7 +173,7 @@ def test_a_text_in_an_idempotency_record_is_found(tmp_path: Path, monkeypatch: p
 def test_a_file_that_is_not_written_anew_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where SQLite would only mark what it deletes as free."""
     write = Database.write
-    monkeypatch.setattr(Database, "write", lambda self, *, scrub=False: write(self, scrub=False))
+    monkeypatch.setattr(Database, "write", lambda self, **how: write(self, **{**how, "scrub": False}))
     monkeypatch.setattr(Database, "scrub", lambda _self: True)
     assert any("palimpsest.sqlite" in one for one in remains_of(tmp_path).found)
 

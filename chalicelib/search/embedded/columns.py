@@ -70,8 +70,8 @@ class Columns:
     def append(self, rows: list[Row]) -> int:
         """Rows for memories that have none; the first one's place."""
         start, end = self.size, self.size + len(rows)
-        for name in self._columns:
-            self._columns[name] = grown(self._columns[name], end)
+        if end > len(self._columns["number"]):
+            self._columns = {name: grown(column, end) for name, column in self._columns.items()}
         self.size = end
         self.said += map(self._said, rows)
         if rows:
@@ -99,8 +99,9 @@ class Columns:
         if said.conversation is None:
             return said
         same = self._texts.setdefault
+        conversation = same(said.conversation, said.conversation)
         author = None if said.author is None else same(said.author, said.author)
-        return said._replace(conversation=same(said.conversation, said.conversation), author=author)
+        return Said(conversation, said.position, author, said.said_at, said.has_context)
 
     def _fill(self, places: slice, rows: list[Row]) -> None:
         fields = dict(zip(Row._fields, zip(*rows, strict=True), strict=True))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chalicelib.search.embedded.arrays import grown
-from chalicelib.search.embedded.terms import TERM, Terms
+from chalicelib.search.embedded.terms import TERM, terms_of
 from chalicelib.search.fresh import K1, B, rarity
 
 Rows = NDArray[np.int32]
@@ -181,18 +181,19 @@ class Postings:
         postings._parts = (_Frozen.of(np.ascontiguousarray(terms["stem"]), rows, counts, nearly=False), {})
         return postings
 
-    def append(self, row: int, terms: Terms) -> None:
-        """Add the next row's text."""
-        length = int(terms["count"].sum())
+    def append(self, row: int, text: bytes) -> None:
+        """Add the next row's text (its `TERM`s)."""
+        tail = self._parts[1]
+        length = 0
+        for stem, count in terms_of(text):
+            length += count
+            tail.setdefault(stem, []).append(row << 16 | count)
         self._lengths = grown(self._lengths, row + 1)
         self._lengths[row] = length
         self._documents += length > 0
         self._tokens += length
         self._in_tail += 1
-        self._postings_in_tail += len(terms)
-        tail = self._parts[1]
-        for stem, count in zip(terms["stem"].tolist(), terms["count"].tolist(), strict=True):
-            tail.setdefault(stem, []).append(row << 16 | count)
+        self._postings_in_tail += len(text) // TERM.itemsize
 
     def remove(self, row: int) -> None:
         """The row does not count any more; its postings go with the next merge."""

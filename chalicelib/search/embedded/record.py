@@ -110,8 +110,8 @@ def record(entry: IndexEntry, analyzer: Analyzer) -> Record | None:
         updated_at=milliseconds(memory.updated_at),
         use_count=memory.use_count,
         last_used_at=milliseconds(memory.last_used_at) if memory.last_used_at else None,
-        words=counted(analyzer.stems(memory.words)).tobytes(),
-        context=counted(analyzer.stems(memory.context or "")).tobytes(),
+        words=counted(analyzer.stems(memory.words)),
+        context=counted(analyzer.stems(memory.context or "")),
     )
     return Record(entry.space.key, row, vectors)
 

@@ -16,7 +16,6 @@ from chalicelib.search.embedded.columns import Columns, Mask
 from chalicelib.search.embedded.listing import Listing
 from chalicelib.search.embedded.postings import Postings, PostingsView, Texts
 from chalicelib.search.embedded.record import Record, VectorKey, floats
-from chalicelib.search.embedded.terms import TERM
 from chalicelib.search.embedded.vectors import Matrix, MatrixView
 from chalicelib.sqlite_file import Database
 
@@ -124,8 +123,8 @@ class Segment:
             if row is None or renewed:
                 self._remove(record.row.number)
                 row = self._columns.append([record.row])
-                self._words.append(row, np.frombuffer(record.row.words, TERM))
-                self._context.append(row, np.frombuffer(record.row.context, TERM))
+                self._words.append(row, record.row.words)
+                self._context.append(row, record.row.context)
             else:
                 self._columns.rewrite(row, record.row)
             for key, data in record.vectors.items():

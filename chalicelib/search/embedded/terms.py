@@ -4,18 +4,19 @@ A dictionary of stems would keep words of erased memories (M13). Two stems of th
 number with a probability of about 10^-8.
 """
 
+import struct
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 TERM = np.dtype([("stem", "<u8"), ("count", "<u2")])
 """One stem of a text and how often it has it; a text is kept as an array of these, in order of stem."""
 
-Terms = NDArray[np.void]
+_ONE_TERM = "QH"
+_MOST = 65_535
 
 
 @lru_cache(maxsize=1 << 16)
@@ -24,11 +25,13 @@ def term(stem: str) -> int:
     return int.from_bytes(blake2b(stem.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
 
 
-def counted(stems: Sequence[str]) -> Terms:
+def counted(stems: Sequence[str]) -> bytes:
     """A text's stems as `TERM`s. Counts end at 65,535: BM25 is flat long before."""
-    counts = Counter(map(term, stems))
-    terms = np.empty(len(counts), TERM)
-    terms["stem"] = np.fromiter(counts.keys(), np.uint64, len(counts))
-    terms["count"] = np.minimum(np.fromiter(counts.values(), np.int64, len(counts)), 65_535)
-    terms.sort(order="stem")
-    return terms
+    counts = sorted(Counter(map(term, stems)).items())
+    numbers = [number for stem, count in counts for number in (stem, min(count, _MOST))]
+    return struct.pack("<" + _ONE_TERM * len(counts), *numbers)
+
+
+def terms_of(text: bytes) -> Iterable[tuple[int, int]]:
+    """The stems of a kept text, and how often it has each."""
+    return struct.iter_unpack("<" + _ONE_TERM, text)

@@ -161,15 +161,26 @@ class Jobs:
     def _recent(self, scope: Scope) -> list[Job]:
         return self.store.jobs(scope, 50)
 
-    def start_everywhere(self, request: Request) -> int:
-        """Start reindexing in every space whose vectors are not complete (an admin's `all`); how many."""
-        count = 0
-        for space in self.store.spaces():
-            scope = pass_scope(space, "reindex")
-            if self.embedding.serves(space) and not self.embedding.complete(space, self.store.space(scope)):
-                self.start(scope, NewJob(kind="reindex"), request.model_copy(update={"key": None}))
-                count += 1
-        return count
+    def start_everywhere(self, scope: Scope, request: Request) -> int:
+        """Start reindexing in every space whose vectors are not complete (an admin's `all`); how many.
+
+        `scope`: where it was asked, and where it is noted that it was done.
+        """
+
+        def work() -> int:
+            count = sum(self._start_where_needed(space, request) for space in self.store.spaces())
+            if (done := record(request, {"started": count})) is not None:
+                self.store.commit(scope, Commit(idempotency=done))
+            return count
+
+        return once(self.inbox, request, lambda outcome: int(outcome["started"]), work)
+
+    def _start_where_needed(self, space: Space, request: Request) -> bool:
+        scope = pass_scope(space, "reindex")
+        if not self.embedding.serves(space) or self.embedding.complete(space, self.store.space(scope)):
+            return False
+        self.start(scope, NewJob(kind="reindex"), request.model_copy(update={"key": None}))
+        return True
 
 
 def _unfinished(job: Job) -> bool:

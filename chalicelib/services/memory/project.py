@@ -36,13 +36,18 @@ class Projector:
     embedding: Embedding
 
     def project(self, space: Space, numbers: Sequence[int]) -> list[int]:
-        """Project these memories as the table has them now; returns those to be tried again.
+        """Project these memories as the table has them now; returns those to be tried again. An erase that was
+        interrupted before all of its text was gone is finished here (M13).
 
         A memory whose vectors cannot be made is found by words at once, and tried again for its vectors.
         Raises IndexMissingError (rebuild), IndexUnavailableError, StoreError.
         """
         scope = pass_scope(space, "projector")
-        entries, lacking = self.entries(scope, list(self.store.get_many(scope, numbers).values()))
+        memories = list(self.store.get_many(scope, numbers).values())
+        for memory in memories:
+            if memory.state is State.ERASED:
+                self.store.finish_strip(scope, memory.number)
+        entries, lacking = self.entries(scope, memories)
         failed = self.index.apply(entries) if entries else []
         return sorted({entry.number for entry in failed} | lacking)
 

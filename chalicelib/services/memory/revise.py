@@ -224,21 +224,27 @@ class Revise:
     def bulk(self, scope: Scope, draft: Bulk, request: Request) -> list[dict[str, Any]]:
         """One operation on each number, each with its own outcome: `{number, status, memory | erased | error}`.
 
-        Each is a request of its own under the same key, so a repeat goes on where the first one ended.
+        Each is a request of its own under the same key, so a repeat goes on where the first one ended. Raises
+        InvalidError when the key came with another request.
         """
         self.spaces.look(scope, Right.WRITE)
+        once(self.inbox, request, lambda _: None, lambda: self._claim(scope, request))
         results = []
         for number in draft.numbers:
-            part = request.model_copy(update={"key": f"{request.key}/{number}"}) if request.key else request
             version = draft.versions.get(str(number))
             try:
-                answer = self._one(scope, number, version, draft, part)
+                answer = self._one(scope, number, version, draft, request.part(number))
             except PalimpsestError as error:
                 shown = {"code": error.code, "message": error.message, "details": error.details}
                 results.append({"number": number, "status": error.status, "error": shown})
             else:
                 results.append({"number": number, "status": 200, **answer})
         return results
+
+    def _claim(self, scope: Scope, request: Request) -> None:
+        """Take the key for the whole, before its parts: which of them succeed is not known yet."""
+        if request.key is not None:
+            self.store.commit(scope, Commit(idempotency=record(request, {"parts": "by number"})))
 
     def _one(
         self, scope: Scope, number: int, version: int | None, draft: Bulk, part: Request

@@ -162,7 +162,14 @@ def test_all_200_categories_are_listed(store: MemoryStore) -> None:
 
 def test_a_job_comes_back_whole_and_goes_on(store: MemoryStore) -> None:
     begun = job(
-        "job_1", kind="rebuild", state="running", total=10, done=3, failed=1, cursor=4, error="one failed"
+        "job_1",
+        kind="recategorise",
+        state="running",
+        total=10,
+        done=3,
+        failed=1,
+        cursor=4,
+        error="one failed",
     )
     store.commit(ME, Commit(jobs=(JobWrite(job=begun, expected=None),)))
     assert store.job(ME, "job_1") == begun

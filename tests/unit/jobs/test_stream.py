@@ -173,3 +173,21 @@ def test_a_memory_whose_vectors_cannot_be_made_is_found_by_words_and_tried_again
     assert deliver(*memories(number)) == []
     (state,) = world.parts.index.indexed(world.scope(), after=0, limit=10)
     assert state.models
+
+
+def test_an_erase_that_was_interrupted_is_finished(world: World) -> None:
+    numbers = add(world, "Tea is green.", "Snow is white.")
+    world.services.revise.erase(world.scope(), numbers[0], None, world.request())
+    finished: list[int] = []
+    world.parts.memories.instead(  # type: ignore[attr-defined]
+        "finish_strip", lambda own, scope, number: finished.append(number) or own(scope, number)
+    )
+    assert deliver(*memories(*numbers)) == []
+    assert finished == [numbers[0]]
+
+
+def test_an_erase_that_cannot_be_finished_yet_is_delivered_again(world: World) -> None:
+    numbers = add(world, "Tea is green.")
+    world.services.revise.erase(world.scope(), numbers[0], None, world.request())
+    world.parts.memories.fails("finish_strip", StoreUnavailableError("throttled"))  # type: ignore[attr-defined]
+    assert deliver(*memories(*numbers)) == [str(numbers[0])]

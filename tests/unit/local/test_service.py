@@ -21,6 +21,7 @@ from chalicelib.ports import Embedder
 from chalicelib.providers.scripted import ScriptedEmbedder
 from chalicelib.services.idempotency import Request
 from chalicelib.settings import Settings
+from chalicelib.sqlite_file import Database
 from infra.local import service as module
 from infra.local.cannot_start import CannotStartError
 from infra.local.data_folder import DataFolder
@@ -230,6 +231,27 @@ def test_a_search_engine_that_is_not_there_is_no_reason_not_to_start(
         here.add("Tea is green.")
         found = here.search("green tea")
         assert (found["degraded"], len(found["items"])) == ("index_unavailable", 1)
+
+
+def test_what_was_erased_is_scrubbed_from_the_file_at_start_and_every_half_minute_at_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What an erase of a large file leaves to later, or a killed process left (M13, S5)."""
+    assert module.SCRUB_EVERY_S <= 30
+    monkeypatch.setattr(module, "SCRUB_EVERY_S", 0.01)
+    scrubs: list[float] = []
+    own = Database.scrub
+    monkeypatch.setattr(Database, "scrub", lambda database: scrubs.append(0) or own(database))
+    with running(tmp_path):
+        wait_until(lambda: len(scrubs) > 2)
+
+
+def test_the_model_and_the_owners_space_are_loaded_before_anybody_asks(tmp_path: Path) -> None:
+    embedder = ScriptedEmbedder()
+    with LocalService(settings(tmp_path)) as service:
+        use_embedder(service, embedder)
+        service.start()
+        wait_until(lambda: embedder.asked)
 
 
 # ---------------------------------------------------------------------------- where it is

@@ -10,7 +10,7 @@ from chalicelib.domain.projection import EmbeddedText
 from chalicelib.domain.scope import Space
 from chalicelib.domain.vitality import Retention
 from chalicelib.search import text
-from chalicelib.search.embedded import best, index, postings, segment, tables
+from chalicelib.search.embedded import best, index, postings, searching, segment, tables, vectors
 from chalicelib.search.embedded.index import EmbeddedIndex
 from chalicelib.sqlite_file import Database
 from tests.contracts.search import reference
@@ -232,6 +232,37 @@ def test_legs_that_run_side_by_side_answer_the_same(monkeypatch, database):
     alone = _answers(made, 1)
     monkeypatch.setattr(index, "_SIDE_BY_SIDE_FROM", 0)
     assert _answers(made, 1) == alone
+
+
+@pytest.mark.parametrize("few", [0, 10**9], ids=["picked out", "gone through"])
+def test_rows_that_are_picked_out_score_as_when_all_are_gone_through(monkeypatch, database, few):
+    made = _index(database)
+    rng, revisions = random.Random(21), {}
+    for _ in range(20):
+        made.apply([_random_entry(rng, revisions) for _ in range(10)])
+        made.counts(SCOPE)
+    usual = [_answers(made, seed) for seed in range(3)]
+    monkeypatch.setattr(searching, "_FEW", few)
+    assert [_answers(made, seed) for seed in range(3)] == usual
+
+
+def test_queries_that_go_through_the_vectors_together_answer_the_same(monkeypatch, database):
+    """Whatever parts the vectors are cut into, and however many blocks they were added in."""
+    monkeypatch.setattr(vectors, "_SHARED", 7)
+    made = _index(database)
+    rng = random.Random(22)
+    for start in (1, 40, 43, 90):
+        made.apply(
+            [
+                entry(memory(number), **{SMALL: EmbeddedText(random_unit(rng, 8))})
+                for number in range(start, start + 47)
+            ]
+        )
+        made.search(SCOPE, [query(model=SMALL, vector=VECTOR)])
+    asked = [query(model=SMALL, vector=random_unit(rng, 8), depth=200) for _ in range(11)]
+    together = made.search(SCOPE, asked)
+    assert {len(hits) for hits in together} == {136}
+    assert [sorted(hits) for hits in together] == [sorted(made.search(SCOPE, [one])[0]) for one in asked]
 
 
 def test_a_repeated_word_of_the_query_counts_as_often(database):

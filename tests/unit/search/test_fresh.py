@@ -7,7 +7,7 @@ import pytest
 
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Source, State
-from chalicelib.domain.projection import NOT_SAID, EmbeddedText, Hit, IndexEntry, Said
+from chalicelib.domain.projection import ALL_LEGS, NOT_SAID, EmbeddedText, Hit, IndexEntry, Said
 from chalicelib.search import text
 from chalicelib.search.embedded import vectors
 from chalicelib.search.fresh import FreshEntries, WordStatistics, plain_cosines, rarity, said_of
@@ -20,6 +20,8 @@ from tests.contracts.search.memories import (
     entry,
     memory,
     query,
+    random_filter,
+    random_memory,
     random_text,
     random_unit,
     tombstone,
@@ -150,6 +152,49 @@ def test_a_query_without_vector_or_model_compares_none():
     assert _merged(query("lantern", model=SMALL), fresh)[1].meaning is None
 
 
+def test_cosines_made_with_numpy_are_the_same():
+    rng = random.Random(6)
+    kept = [random_unit(rng, 24) for _ in range(40)]
+    asked = random_unit(rng, 24)
+    expected = [reference.cosine(asked, vector) for vector in kept]
+    assert plain_cosines(kept)(asked) == pytest.approx(expected)
+    assert vectors.cosines(kept)(asked) == pytest.approx(expected, abs=1e-6)
+
+
+def test_queries_of_one_search_have_entries_in_common_and_do_not_mix_them_up():
+    """As when a batch is added: each new one is compared with what is fresh, and with those before it."""
+    rng = random.Random(12)
+    entries = [
+        entry(
+            random_memory(rng, number),
+            **{SMALL: EmbeddedText(random_unit(rng, 8), random_unit(rng, 8) if number % 3 else None)},
+        )
+        for number in range(1, 60)
+    ]
+    entries += [tombstone(60, 1), replace(entries[4], revision=7), entry(memory(61, space=BOB))]
+    queries = [
+        query(
+            random_text(rng, 1, 6),
+            filter=random_filter(rng, 60),
+            depth=rng.choice([3, 20, 90]),
+            model=SMALL,
+            vector=random_unit(rng, 8),
+            legs=frozenset(rng.sample(sorted(ALL_LEGS), rng.randint(1, 4))),
+            fresh=tuple(entries[: rng.randint(0, len(entries))]),
+        )
+        for _ in range(40)
+    ]
+    together = FreshEntries(queries, ALICE, text)
+    for asked in queries:
+        found = together.merged(asked, together.newest(asked), [])
+        alone = FreshEntries([asked], ALICE, text)
+        assert sorted(found) == sorted(alone.merged(asked, alone.newest(asked), []))
+        wanted = {
+            e.number for e in alone.newest(asked).values() if e.memory and asked.filter.matches(e.memory)
+        }
+        assert {hit.number for hit in found} <= wanted
+
+
 def test_a_vector_of_zeros_is_like_nothing():
     found = _merged(query(model=SMALL, vector=ASKED), [entry(memory(1), **{SMALL: EmbeddedText(bytes(32))})])
     assert found[1].meaning == pytest.approx(0.0)
@@ -172,6 +217,7 @@ def test_each_leg_keeps_its_best_and_of_equals_the_newer():
     found = _merged(query("violin", depth=2), fresh, hits)
     assert set(found) == {4, 10, 11}
     assert set(_merged(query("violin", depth=1), fresh, hits)) == {4, 11}
+    assert _merged(query("violin", depth=0), fresh, hits) == {}
 
 
 def test_a_hit_cut_from_one_leg_keeps_the_score_of_the_other():

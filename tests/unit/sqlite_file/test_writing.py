@@ -198,6 +198,92 @@ def test_writers_who_wait_share_one_flush(on_disk: Database) -> None:
     assert len(notes(on_disk)) == 5
 
 
+def soft_note(database: Database, text: str) -> int:
+    """A note that need not be durable; the connection's setting while it was written."""
+    with database.write(durable=False) as connection:
+        connection.execute("INSERT INTO note (text) VALUES (?)", (text,))
+        return int(connection.execute("PRAGMA synchronous").fetchone()[0])
+
+
+def after_a_loss_of_power(database: Database, folder: Path, flushed: int) -> list[str]:
+    """The notes of a copy of the file whose log ends where it was flushed last."""
+    folder.mkdir()
+    path = database._path
+    assert path is not None
+    (folder / "copy.db").write_bytes(path.read_bytes())
+    (folder / "copy.db-wal").write_bytes(log_of(path).read_bytes()[:flushed])
+    copy = Database(folder / "copy.db")
+    try:
+        return notes(copy)
+    finally:
+        copy.close()
+
+
+def log_of(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def test_what_need_not_be_durable_is_there_at_once_and_lost_only_with_the_end_of_the_log(
+    on_disk: Database, tmp_path: Path
+) -> None:
+    log = log_of(tmp_path / "palimpsest.db")
+    note(on_disk, "first")
+    flushed = log.stat().st_size
+    assert soft_note(on_disk, "second") == 1
+    assert notes(on_disk) == ["first", "second"]
+    assert after_a_loss_of_power(on_disk, tmp_path / "before", flushed) == ["first"]
+    note(on_disk, "third")
+    assert after_a_loss_of_power(on_disk, tmp_path / "after", log.stat().st_size) == [
+        "first",
+        "second",
+        "third",
+    ]
+
+
+def test_a_durable_write_is_flushed_whatever_was_written_before_it(on_disk: Database, tmp_path: Path) -> None:
+    def flushes() -> bool:
+        with on_disk.write() as connection:
+            return bool(connection.execute("PRAGMA synchronous").fetchone()[0] == 2)
+
+    assert soft_note(on_disk, "kept") == 1
+    assert flushes()
+    other = sqlite3.connect(tmp_path / "palimpsest.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailableError, match="another program has locked"):
+        soft_note(on_disk, "late")
+    other.close()
+    assert flushes()
+    soft_note(on_disk, "erased")
+    with on_disk.write(scrub=True, durable=False) as connection:
+        assert connection.execute("PRAGMA synchronous").fetchone()[0] == 2
+    soft_note(on_disk, "next")
+    assert on_disk.scrub()
+    assert notes(on_disk) == ["kept", "erased", "next"]
+
+
+def test_what_need_not_be_durable_waits_for_nobody(on_disk: Database) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        with on_disk.write(durable=False) as connection:
+            connection.execute("INSERT INTO note (text) VALUES ('mine')")
+            waiting = waiting_writers(on_disk, 1, pool)
+            batch = on_disk._writer._batch
+            assert batch is not None
+            assert not batch.done.is_set()
+        assert batch.done.is_set()
+        waiting[0].result()
+    assert notes(on_disk) == ["mine", "w0"]
+
+
+def test_among_others_it_shares_their_flush(on_disk: Database) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        with hold(on_disk, pool, "theirs") as theirs:
+            joined = pool.submit(soft_note, on_disk, "mine")
+            until(lambda: bool(on_disk._writer._turns))
+        theirs.result()
+        assert joined.result() == 2
+    assert notes(on_disk) == ["theirs", "mine"]
+
+
 def test_when_the_shared_flush_fails_every_writer_of_it_is_told(on_disk: Database) -> None:
     note(on_disk, "before")
     real = on_disk._writer._connection
@@ -300,5 +386,6 @@ def test_listeners_hear_of_every_durable_write_and_of_no_other(database: Databas
     note(database, "one")
     with pytest.raises(KeyError):
         break_off(database)
+    soft_note(database, "soft")
     note(database, "two")
-    assert heard == [["one"], ["one", "two"]]
+    assert heard == [["one"], ["one", "soft", "two"]]

@@ -9,7 +9,7 @@ from pathlib import Path
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
 from chalicelib.stores.sqlite.outbox import Outbox
-from tests.contracts.stores.given import ME
+from tests.contracts.stores.given import ME, add
 
 WRITER = """
 import sys, threading
@@ -76,3 +76,24 @@ def test_two_programs_never_get_the_same_number(tmp_path: Path) -> None:
     running = [begun(RESERVER, tmp_path / "palimpsest.db") for _ in range(2)]
     numbers = [int(word) for process in running for word in process.communicate(timeout=60)[0].split()]
     assert sorted(numbers) == list(range(1, 81))
+
+
+def test_a_loss_of_power_gives_no_number_of_an_acknowledged_memory_again(tmp_path: Path) -> None:
+    """Reserving is not flushed, but the log is read in order: whoever has a memory has its number, too."""
+    path, copy = tmp_path / "palimpsest.db", tmp_path / "copy.db"
+    log = path.with_name(f"{path.name}-wal")
+    database = Database(path)
+    store = SqliteMemoryStore(database, clock=lambda: datetime.now(UTC))
+    for _ in range(3):
+        add(store, store.reserve(ME, 1))
+    flushed = log.stat().st_size
+    assert store.reserve(ME, 5) == 4
+    assert log.stat().st_size > flushed
+    copy.write_bytes(path.read_bytes())
+    copy.with_name(f"{copy.name}-wal").write_bytes(log.read_bytes()[:flushed])
+    database.close()
+    after = Database(copy)
+    again = SqliteMemoryStore(after, clock=lambda: datetime.now(UTC))
+    assert sorted(again.get_many(ME, range(1, 9))) == [1, 2, 3]
+    assert again.reserve(ME, 1) == 4
+    after.close()

@@ -4,16 +4,18 @@ import base64
 import hashlib
 import json
 import logging
-from datetime import timedelta
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from chalicelib.observability import JsonLines
+from chalicelib.web import openapi
 from chalicelib.web.openapi import document
 from chalicelib.web.operations import Operation
 from tests.fakes.client import Client
-from tests.unit.web.asking import OPERATIONS, a_key, ask
+from tests.unit.web.asking import OPERATIONS, ask
 
 
 @pytest.mark.parametrize("name", sorted(OPERATIONS))
@@ -146,14 +148,6 @@ def test_a_bad_cursor_and_a_foreign_id_change_nothing(client: Client) -> None:
     assert ask(client, "undo_change", parts={"change": "nothing"}).status == 404
 
 
-def test_a_key_belongs_to_its_time(client: Client) -> None:
-    until = client.world.now + timedelta(minutes=5)
-    key = a_key(client, expires_at=until.isoformat())
-    assert ask(client, "get_me", key=key).status == 200
-    client.world.later(minutes=5)
-    assert ask(client, "get_me", key=key).status == 401
-
-
 # ------------------------------------------------------------------ the contract itself
 
 
@@ -161,6 +155,28 @@ def test_the_contract_is_served_as_it_is_generated(client: Client) -> None:
     reply = client.get("/v1/openapi.json", key="")
     assert reply.headers["content-type"] == "application/json"
     assert reply.json == json.loads(json.dumps(document()))
+
+
+def test_the_contract_is_written_by_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(openapi, "FILE", tmp_path / "openapi.json")
+    openapi.main()
+    assert json.loads((tmp_path / "openapi.json").read_text()) == json.loads(json.dumps(document()))
+
+
+def test_the_contract_states_what_is_refused() -> None:
+    """So that a generated client cannot say it."""
+    schemas = document()["components"]["schemas"]
+    assert {"required": ["text"]} in schemas["Edit"]["anyOf"]
+    assert schemas["Edit"]["properties"]["kind"]["type"] == "string"
+    assert {"type": "null"} in schemas["Edit"]["properties"]["category"]["anyOf"]
+    assert schemas["Merge"]["properties"]["versions"]["additionalProperties"] is False
+    assert schemas["Merge"]["properties"]["numbers"]["uniqueItems"] is True
+    paths = document()["paths"]
+    assert paths["/v1/me/settings"]["patch"]["requestBody"]["required"] is True
+    assert paths["/v1/projects/{project}/pool"]["post"]["requestBody"]["required"] is False
+    space = paths["/v1/spaces/{space}/map"]["get"]["parameters"][0]["schema"]["pattern"]
+    for name, good in (("personal", 1), ("project:a", 1), ("community:irc:a", 0), ("project:", 0), ("a", 0)):
+        assert bool(re.search(space, name)) == good
 
 
 def test_the_page_of_the_contract_runs_only_its_own_script(client: Client) -> None:

@@ -1,13 +1,20 @@
 """Who is let in by which door, and what must be asked properly: holds for every operation."""
 
 import json
+from datetime import timedelta
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from app import app
 from chalicelib.domain.account_drafts import AccountEdit
 from chalicelib.domain.accounts import AccountCommit, EntityWrite
 from chalicelib.domain.api_keys import mint
+from chalicelib.errors import MalformedError
+from chalicelib.web.call import Call
 from chalicelib.web.doors import operations
+from infra.local.front import Front
 from tests.fakes.client import Client
 from tests.unit.web.asking import (
     BODIES,
@@ -139,6 +146,14 @@ def test_what_a_models_key_writes_is_recorded_as_the_models(client: Client) -> N
     assert added["recorded_by"]["kind"] == "model"
 
 
+def test_a_key_belongs_to_its_time(client: Client) -> None:
+    until = client.world.now + timedelta(minutes=5)
+    key = a_key(client, expires_at=until.isoformat())
+    assert ask(client, "get_me", key=key).status == 200
+    client.world.later(minutes=5)
+    assert ask(client, "get_me", key=key).status == 401
+
+
 # ------------------------------------------------------------------ what is not asked for properly
 
 
@@ -204,6 +219,64 @@ def test_a_body_that_is_nested_too_deeply_is_refused_wherever_it_is_read(client:
             for name in ("add_batch", "add_memory", "undo_change", "restore_memory"):
                 reply = ask(client, name, raw=raw, headers={"Idempotency-Key": "k"})
                 assert reply.status in {200, 400, 422}, (name, depth, reply.text[:200])
+
+
+@pytest.mark.parametrize(
+    ("name", "first", "other"),
+    [
+        ("change_many", {"op": "delete", "numbers": [1, 2]}, {"op": "delete", "numbers": [3]}),
+        ("change_many", {"op": "delete", "numbers": [99]}, {"op": "delete", "numbers": [3]}),
+        ("add_batch", {"items": [{"text": "a"}]}, {"items": [{"text": "a"}, {"text": "b"}]}),
+        ("start_job", {"kind": "reindex", "all": True}, {"kind": "reindex"}),
+        ("create_category", {"name": "Work"}, {"name": "Home"}),
+        ("create_key", {"name": "phone"}, {"name": "tablet"}),
+    ],
+)
+def test_another_request_under_the_same_key_is_refused_as_a_whole(
+    client: Client, name: str, first: object, other: object
+) -> None:
+    """And does nothing; nor can it meet the key of a part of another."""
+    client.world.add_facts(3)
+    headers = {"Idempotency-Key": "k"}
+    done = ask(client, name, first, headers=headers)
+    assert done.status == OPERATIONS[name].status
+    before = client.world.database_dump()
+    refused = ask(client, name, other, headers=headers)
+    assert (refused.status, refused.fields) == (422, ["Idempotency-Key"])
+    assert client.world.database_dump() == before
+    assert ask(client, name, other, headers={"Idempotency-Key": "k/3"}).status == OPERATIONS[name].status
+
+
+def test_what_can_be_read_but_not_written_again_is_refused_too() -> None:
+    """Each version of Python has a depth of its own for the two."""
+    request = SimpleNamespace(headers={}, raw_body=b"[]", method="POST", path="/", query_params=None)
+    call = Call(request, {})  # type: ignore[arg-type]
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    call.__dict__["json"] = deep
+    with pytest.raises(MalformedError):
+        call._hash()
+
+
+def test_a_body_above_the_limit_is_refused_whatever_stands_before_the_app(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "_front", Front(app, 100_000_000))
+    raw = b'{"text": "' + b"x" * client.world.services.settings.max_body_bytes + b'"}'
+    reply = client.ask("POST", "/v1/spaces/personal/memories", raw=raw)
+    assert (reply.status, code_of(reply)) == (413, "too_large")
+
+
+def test_an_admin_orders_the_categories_of_a_pool_without_reading_it(client: Client) -> None:
+    """SPEC M6."""
+    client.world.add_account("berta")
+    client.world.add_project("rocket", "berta")
+    space = {"space": "project:rocket"}
+    made = ask(client, "create_category", parts=space)
+    assert made.status == 201
+    assert len(ask(client, "list_categories", parts=space).json["items"]) == 1
+    assert ask(client, "list_memories", parts=space).status == 403
 
 
 def test_five_is_a_whole_number_however_it_is_written(client: Client) -> None:

@@ -13,6 +13,7 @@ from chalicelib.errors import (
     SearchIndexError,
     StaleVersionError,
     StoreUnavailableError,
+    TooManyRequestsError,
 )
 from chalicelib.observability import JsonLines
 from tests.fakes.client import Client
@@ -140,3 +141,12 @@ def test_a_write_whose_outcome_is_unknown_is_done_once_when_it_is_repeated(clien
     assert ask(client, "add_memory", headers=headers).status == 503
     assert ask(client, "add_memory", headers=headers).json["memory"]["number"] == 1
     assert len(client.get("/v1/spaces/personal/memories").json["items"]) == 1
+
+
+@pytest.mark.parametrize(("details", "seconds"), [({"retry_after": 7}, "7"), ({}, "2")])
+def test_too_many_requests_are_told_when_to_come_again(
+    client: Client, monkeypatch: pytest.MonkeyPatch, details: dict[str, int], seconds: str
+) -> None:
+    break_with(client, monkeypatch, TooManyRequestsError("slow down", **details))
+    reply = ask(client, "add_memory")
+    assert (reply.status, code_of(reply), reply.headers["retry-after"]) == (429, "too_many_requests", seconds)

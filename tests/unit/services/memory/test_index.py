@@ -233,9 +233,12 @@ def test_an_admin_starts_reindexing_everywhere_it_is_needed(world: World) -> Non
     world.add("tea")
     world.add("pool", world.scope(world.add_project()))
     world.add("fact", world.scope(world.add_community()))
-    assert world.services.jobs.start_everywhere(world.request()) == 0
+    assert world.services.jobs.start_everywhere(world.scope(), world.request()) == 0
     world.change_embedder(ScriptedEmbedder(name="newer"))
-    assert world.services.jobs.start_everywhere(world.request()) == 2
+    assert world.services.jobs.start_everywhere(world.scope(), world.request("k-1")) == 2
+    world.reindex()
+    assert world.services.jobs.start_everywhere(world.scope(), world.request("k-1")) == 2
+    assert world.services.jobs.start_everywhere(world.scope(), world.request("k-2")) == 1
 
 
 def test_without_an_embedding_model_there_is_nothing_to_index_anew(world: World) -> None:

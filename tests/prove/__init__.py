@@ -1,0 +1,1 @@
+"""The promises of the product, proved at full size: `make prove`."""
