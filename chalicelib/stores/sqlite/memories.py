@@ -119,7 +119,7 @@ class SqliteMemoryStore:
         with self._database.write(scrub=bool(commit.strip)) as connection:
             commits.apply(connection, scope.space.key, commit, self._clock())
 
-    def finish_strip(self, scope: Scope, number: int) -> bool:
+    def finish_strip(self, scope: Scope, number: int) -> bool:  # noqa: ARG002 - as the port says
         """Never anything left: stripping is part of the commit's transaction."""
         return False
 
