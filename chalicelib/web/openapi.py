@@ -46,6 +46,23 @@ _ERRORS = {
     "429": "too many requests (with Retry-After)",
     "503": "a part is down: which",
 }
+_SAID = "the request's `X-Correlation-Id` if it is an id, else a new one; log lines carry it"
+_CORRELATION = {"X-Correlation-Id": {"description": _SAID, "required": True, "schema": _AN_ID}}
+_CORRELATION_OF_ERRORS = {"X-Correlation-Id": {"description": _SAID, "schema": _AN_ID}}
+"""What stands before the app (a gateway, a front) refuses some requests by itself."""
+_SECONDS = {
+    "Retry-After": {"description": "seconds", "required": True, "schema": {"type": "integer", "minimum": 1}}
+}
+_HEADERS: dict[str, dict[str, Any]] = {
+    "401": {
+        "WWW-Authenticate": {
+            "required": True,
+            "schema": {"type": "string", "const": 'Bearer realm="palimpsest"'},
+        }
+    },
+    "429": _SECONDS,
+    "503": _SECONDS,
+}
 _KEY_HEADER = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -76,6 +93,7 @@ def document() -> dict[str, Any]:
             "securitySchemes": {
                 "bearer": {"type": "http", "scheme": "bearer", "description": "an API key, or an OIDC token"}
             },
+            "responses": _error_responses(places),
             "schemas": definitions,
         },
     }
@@ -167,9 +185,21 @@ def _responses(operation: Operation, places: Places) -> dict[str, Any]:
         good["content"] = {"text/html": {"schema": {"type": "string"}}}
     else:
         good["content"] = {"application/json": {"schema": {"type": "object"}}}
-    error = {"application/json": {"schema": places[ErrorAnswer, "serialization"]}}
-    bad = {status: {"description": text, "content": error} for status, text in _ERRORS.items()}
-    return {str(operation.status): good, **bad}
+    good["headers"] = _CORRELATION
+    errors = {status: {"$ref": f"#/components/responses/Error{status}"} for status in _ERRORS}
+    return {str(operation.status): good, **errors}
+
+
+def _error_responses(places: Places) -> dict[str, Any]:
+    content = {"application/json": {"schema": places[ErrorAnswer, "serialization"]}}
+    return {
+        f"Error{status}": {
+            "description": text,
+            "headers": {**_CORRELATION_OF_ERRORS, **_HEADERS.get(status, {})},
+            "content": content,
+        }
+        for status, text in _ERRORS.items()
+    }
 
 
 def main() -> None:
