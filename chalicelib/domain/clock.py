@@ -11,6 +11,8 @@ DAY = 86_400.0
 
 def to_utc(moment: datetime) -> datetime:
     """The same instant in UTC, cut to milliseconds. A naive time is taken as UTC (CASES: mem0#3213)."""
+    if moment.tzinfo is UTC and moment.microsecond % 1000 == 0:
+        return moment
     try:
         aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError as error:
@@ -20,7 +22,7 @@ def to_utc(moment: datetime) -> datetime:
 
 def rfc3339(moment: datetime) -> str:
     """`2026-11-30T15:09:56.123Z`: fixed width, so texts sort as times do."""
-    return to_utc(moment).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3].rjust(23, "0") + "Z"
+    return to_utc(moment).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def days_between(earlier: datetime, later: datetime) -> float:

@@ -16,7 +16,7 @@ FUNCTION_WORDS: frozenset[str] = frozenset(
     """  # Czech and Slovak
     """
     k s u v z ke ve se si na od po pri za ze aby ale nebo jako jak co kdo kde kdy ktery ktera ktere kteri kterou
-    ktereho je jsem jsi jsme jste jsou byl byla bylo byli byt bude budu budou ta ti tento tato toto tyto teto tohoto
+    ktereho je jsem jsi jsme jste jsou byl byla bylo byli bude budu budou ta ti tento tato toto tyto teto tohoto
     tim tech tom toho tomu jeho jeji jejich nas vas nam vam mi mne mu ho ji jim jich ona ono oni ja vy bych bys byste
     uz take taky nez tak tam tady zde coz proc jaky jaka jake jakou svuj sve sva svou svych ma mam maji mas mame aj som sa ako pre ktory
     """  # Polish
@@ -30,7 +30,7 @@ FUNCTION_WORDS: frozenset[str] = frozenset(
     """  # French, Spanish, Italian, Portuguese
     """
     le du et ou est sont je tu il elle nous vous ils elles cet cette ces mes tes ses notre votre leur leurs qui que
-    quoi quand pourquoi dans avec chez aux el una unos unas del es eres fue yo usted nosotros ellos ellas lo les su
+    quoi quand pourquoi dans avec chez aux el una unos unas del es eres fue yo usted nosotros ellos ellas lo su
     sus esta estos quien cual donde cuando por para con il gli uno della dei sono io lui lei noi voi loro questo
     questa che chi quale dove perche nella uma os dos das eu ele ela meu minha isso quem qual onde ao
     """  # Russian, Ukrainian
