@@ -354,6 +354,8 @@ def live_erase_and_look(folder: Path, seed: int, steps: int) -> Remains:
     root.setLevel(logging.DEBUG)
     try:
         life.live(steps)
+        if seed % 2:  # else the index never had the newest of what is erased
+            life.world.settle()
         life.erase(0.4)
         remains = life.look()
         life.look_at_files(remains)

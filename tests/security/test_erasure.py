@@ -129,8 +129,8 @@ def test_a_rebuilt_index_does_not_raise_the_dead(life: Life) -> None:
 
 
 def remains_of(folder: Path) -> Remains:
-    """What is found of the erased of one life."""
-    return live_erase_and_look(folder, 1, STEPS)
+    """What is found of the erased of one short life."""
+    return live_erase_and_look(folder, 1, 8)
 
 
 def test_changes_that_keep_their_texts_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
