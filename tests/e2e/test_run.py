@@ -96,7 +96,12 @@ def test_what_is_in_the_folder_is_for_its_owner_only_and_says_where_it_runs(make
     assert running == {"url": here.url, "key": here.key, "pid": here.process.pid}
     assert (here.data / "key").read_text() == here.key + "\n"
     ended_well(here.stop())
-    assert sorted(path.name for path in here.data.iterdir()) == ["key", "lock", "palimpsest.sqlite"]
+    left = {path.name for path in here.data.iterdir()} - {"palimpsest.sqlite-wal", "palimpsest.sqlite-shm"}
+    assert left == {
+        "key",
+        "lock",
+        "palimpsest.sqlite",
+    }  # on a busy machine SQLite's log stays, and is read at the next start
 
 
 def test_a_second_start_goes_on_with_the_same_data_and_key(make: MakeLaptop) -> None:
