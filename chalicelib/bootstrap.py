@@ -117,8 +117,8 @@ def utc_now() -> datetime:
 def build(settings: Settings, parts: Parts, clock: Clock = utc_now) -> Services:
     """The use cases over these adapters."""
     store, accounts, inbox, index = parts.memories, parts.accounts, parts.inbox, parts.index
-    spaces = Spaces(store, accounts, clock)
     embedding = Embedding(parts.embedder, store)
+    spaces = Spaces(store, accounts, clock, embedding.fingerprint)
     thresholds = ThresholdsInForce(accounts, parts.embedder.model if parts.embedder else None)
     similar = Similar(store, index, parts.analyzer, embedding)
     finder = Finder(store, index, parts.analyzer, embedding, thresholds, settings.ranking, parts.reranker)

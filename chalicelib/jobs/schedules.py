@@ -65,6 +65,9 @@ def _rebuild_if_missing(here: Services) -> None:
 def _compare(here: Services, space: Space, sample: int | None) -> None:
     found = here.reconciler.compare(space, sample=sample)
     count("reconciled", found.count)
+    if found.count and sample is not None:  # where a sample differs, more may
+        found = here.reconciler.compare(space)
+        count("reconciled", found.count)
     if found.count:
         log.warning("the index differed and was repaired", extra={"records": found.count})
 

@@ -123,7 +123,7 @@ class Call:
     def json(self) -> Any:
         """The body as JSON values. Raises MalformedError."""
         try:
-            return json.loads(self._raw, parse_float=_number)
+            return json.loads(self._raw.decode("utf-8"), parse_float=_number)
         except (ValueError, RecursionError) as error:
             raise MalformedError("the body is not JSON in UTF-8") from error
 

@@ -1,5 +1,6 @@
 """The search engines that a bench runs on: the embedded one, and a real OpenSearch node of its own."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -18,6 +19,9 @@ def engine(name: str) -> Iterator[dict[str, str]]:
         yield {"PALIMPSEST_SEARCH": "embedded"}
         return
     folder = shared_services.begin_run()
+    os.environ.setdefault(
+        "OS_PROFILE", "full"
+    )  # read by infra/local/opensearch-node: stock flags, not a fast start
     try:
         url = shared_services.opensearch(folder, required=True)
         yield {"PALIMPSEST_SEARCH": "opensearch", "PALIMPSEST_OPENSEARCH_URL": url}

@@ -120,7 +120,7 @@ class Categories:
             if version is not None:
                 self._check_version(here, current, version)
             return self._commit(
-                here, _next(current, {"deleted": True}, here), current.version, "delete", False, request
+                here, _next(current, {"deleted": True}, here), current.version, "delete", None, request
             )
 
         return self._once(scope, request, work)

@@ -1,5 +1,6 @@
 """What every use case on memories needs to know of its space at the start: rights, categories, settings."""
 
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -8,11 +9,11 @@ from typing import Any
 from chalicelib.domain.category import Category, find, recallable_ids
 from chalicelib.domain.change import Change
 from chalicelib.domain.memory import Memory
-from chalicelib.domain.records import SpaceRecord
+from chalicelib.domain.records import Commit, SpaceRecord, SpaceWrite
 from chalicelib.domain.scope import Right, Scope
 from chalicelib.domain.shown import show_memory
 from chalicelib.domain.vitality import Retention
-from chalicelib.errors import ForbiddenError, InvalidError, NotFoundError
+from chalicelib.errors import ForbiddenError, InvalidError, NotFoundError, StaleVersionError
 from chalicelib.ports import AccountStore, Clock, MemoryStore
 
 
@@ -71,10 +72,16 @@ class Surroundings:
         """JSON of a memory as of now."""
         return show_memory(memory, self.categories, self.retention, self.now)
 
+    def hides(self, memory: Memory) -> bool:
+        """Whether this caller may not know of the memory: a model is given nothing that may not be recalled (M8),
+        and changes nothing that it cannot have been shown (M14)."""
+        by_model = self.scope.actor.kind == "model"
+        return by_model and self.recallable is not None and memory.category not in self.recallable
+
     def existing(self, number: int) -> Memory:
-        """The memory, in any state but erased. Raises NotFoundError."""
+        """The memory, in any state but erased. Raises NotFoundError, also for one that is hidden from the caller."""
         memory = self.store.get(self.scope, number)
-        if memory is None or memory.state == "erased":
+        if memory is None or memory.state == "erased" or self.hides(memory):
             raise NotFoundError(f"there is no memory #{number} in this space", number=number)
         return memory
 
@@ -116,8 +123,24 @@ class Spaces:
     store: MemoryStore
     accounts: AccountStore
     clock: Clock
+    model: str | None = None
+    """Fingerprint of the embedding model in use."""
 
     def look(self, scope: Scope, right: Right, now: datetime | None = None) -> Surroundings:
         """The surroundings of this scope. Raises ForbiddenError without `right`."""
         require(scope, right)
         return Surroundings(scope, now or self.clock(), self.store, self.accounts)
+
+    def look_to_write(self, scope: Scope, now: datetime) -> Surroundings:
+        """The surroundings of a caller who is about to change memories. What is written now gets no vectors of models
+        other than the one in use: theirs are complete no longer, and that is recorded first (A6). Raises
+        ForbiddenError."""
+        here = self.look(scope, Right.WRITE, now)
+        record = here.record
+        if record is None or not set(record.embedded_with) - {self.model}:
+            return here
+        kept = tuple(model for model in record.embedded_with if model == self.model)
+        changed = record.model_copy(update={"embedded_with": kept, "version": record.version + 1})
+        with suppress(StaleVersionError):  # somebody else did, or the next write will
+            self.store.commit(scope, Commit(spaces=(SpaceWrite(record=changed, expected=record.version),)))
+        return self.look(scope, Right.WRITE, now)

@@ -33,7 +33,7 @@ class Map:
         active memories, x and y from -1 to 1. By words where there are no complete vectors; `degraded` says so
         where there should be some. A memory whose vector is still to be made lies in the middle."""
         here = self.spaces.look(scope, Right.READ)
-        memories, more = self._newest(scope)
+        memories, more = self._newest(here)
         by_meaning = self.embedding.complete(scope.space, here.record)
         points = (
             self._meanings(here, memories) if by_meaning else [self._words(memory) for memory in memories]
@@ -47,12 +47,12 @@ class Map:
         matched_by = "meaning" if by_meaning else "words"
         return {"items": items, "matched_by": matched_by, "degraded": degraded, "more": more}
 
-    def _newest(self, scope: Scope) -> tuple[list[Memory], bool]:
+    def _newest(self, here: Surroundings) -> tuple[list[Memory], bool]:
         """The newest active memories, and whether there are more."""
         active: list[Memory] = []
         after = None
-        while page := self.store.page(scope, after=after, limit=_READ, newest_first=True):
-            active += [memory for memory in page if memory.state is State.ACTIVE]
+        while page := self.store.page(here.scope, after=after, limit=_READ, newest_first=True):
+            active += [memory for memory in page if memory.state is State.ACTIVE and not here.hides(memory)]
             after = page[-1].number
             if len(active) > POINTS_MAX:
                 break

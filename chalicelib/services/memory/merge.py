@@ -39,7 +39,7 @@ class MergeMemories:
         )
 
     def _merge(self, scope: Scope, draft: Merge, request: Request) -> dict[str, Any]:
-        here = self.spaces.look(scope, Right.WRITE, request.now)
+        here = self.spaces.look_to_write(scope, request.now)
         if len(draft.text.encode()) > TEXT_MAX_BYTES:
             raise TooLargeError(
                 f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text", max=TEXT_MAX_BYTES
@@ -73,7 +73,7 @@ class MergeMemories:
         memories = []
         for number in draft.numbers:
             memory = found.get(number)
-            if memory is None or memory.state is State.ERASED:
+            if memory is None or memory.state is State.ERASED or here.hides(memory):
                 raise NotFoundError(f"there is no memory #{number} in this space", number=number)
             memories.append(memory)
         stale = [m for m in memories if m.version != draft.versions[str(m.number)]]

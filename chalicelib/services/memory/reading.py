@@ -55,6 +55,14 @@ def wanted(here: Surroundings, filters: SearchFilters) -> MemoryFilter:
     )
 
 
+def only_recallable(asked: MemoryFilter, recallable: frozenset[str] | None) -> MemoryFilter:
+    """The filter without what may not be given to a model (M8); `recallable`: None = no such rule."""
+    if recallable is None:
+        return asked
+    allowed = recallable if asked.category_in is None else recallable & asked.category_in
+    return asked.model_copy(update={"category_in": allowed})
+
+
 @dataclass(frozen=True)
 class Read:
     """The use cases of reading. All raise ForbiddenError, NotFoundError, InvalidError (cursor, category)."""
@@ -90,7 +98,11 @@ class Read:
         have are merged into the first page. Without an index: by number, and `degraded` says so.
         """
         here = self.spaces.look(scope, Right.READ)
+        if text is not None and not self.analyzer.stems(text):
+            raise InvalidError("q", "holds no word to search for")
         asked = wanted(here, filters)
+        if scope.actor.kind == "model":
+            asked = only_recallable(asked, here.recallable)
         query = {
             "filters": filters.model_dump(mode="json"),
             "sort": sort,
@@ -219,7 +231,7 @@ class Read:
         erased one who, when and which number stay, without any text (M13)."""
         here = self.spaces.look(scope, Right.READ)
         current = self.store.get(scope, number)
-        if current is None:
+        if current is None or (current.state is not State.ERASED and here.hides(current)):
             raise NotFoundError(f"there is no memory #{number} in this space", number=number)
         query = {"history": number, "space": scope.space.key}
         place = read_cursor(query, cursor)

@@ -68,7 +68,7 @@ class Remember:
 
         Every part of the batch that fits into one transaction is done once, however often it is asked for.
         """
-        here = self.spaces.look(scope, Right.WRITE, request.now)
+        here = self.spaces.look_to_write(scope, request.now)
         results: list[Added] = []
         for index, chunk in enumerate(_chunks(drafts)):
             part = request.part(index)
@@ -303,7 +303,9 @@ def _answer(
         "similar": [
             {"memory": here.show(others[one.number]), "score": one.score}
             for one in alike
-            if one.number in others and others[one.number].state != "erased"
+            if one.number in others
+            and others[one.number].state != "erased"
+            and not here.hides(others[one.number])
         ],
         "recallable": why is None,
         "degraded": degraded,

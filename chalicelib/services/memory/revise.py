@@ -15,6 +15,7 @@ from chalicelib.domain.secrets import looks_like_secret
 from chalicelib.domain.vitality import eligible_at
 from chalicelib.errors import (
     ConflictError,
+    ForbiddenError,
     InvalidError,
     PalimpsestError,
     StaleVersionError,
@@ -123,7 +124,9 @@ class Revise:
 
         def work() -> dict[str, Any]:
             for _ in range(TRIES):
-                here = self.spaces.look(scope, Right.WRITE, request.now)
+                here = self.spaces.look_to_write(scope, request.now)
+                if scope.actor.kind == "model":
+                    raise ForbiddenError("a model moves to the trash; only a person erases")
                 memory = here.existing(number)
                 _check_version(here, memory, version)
                 try:
@@ -197,7 +200,7 @@ class Revise:
         request: Request,
     ) -> dict[str, Any]:
         for _ in range(TRIES):
-            here = self.spaces.look(scope, Right.WRITE, request.now)
+            here = self.spaces.look_to_write(scope, request.now)
             memory = here.existing(number)
             _check_version(here, memory, version)
             changed = _next(evolve(here, memory), {}, here)

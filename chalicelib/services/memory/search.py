@@ -6,6 +6,7 @@ without the table's word.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
 from chalicelib.domain.filters import MemoryFilter
@@ -94,14 +95,12 @@ class Finder:
             why = "index_missing" if isinstance(error, IndexMissingError) else "index_unavailable"
             return self._without_index(here, text, wanted, limit, why)
         unrelated = self.embedding.unrelated if how.model else None
-        gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated)
-        found = self._checked(
-            here, self._ranked(here, text, answers[0], gate), answers[0], wanted, limit, gate
-        )
+        gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
+        found = self._checked(here, self._ranked(answers[0], gate), answers[0], wanted, limit, gate)
         below = gate.below
         others: list[Found] = []
         if also is not None:
-            ranked = self._ranked(here, text, answers[1], gate)
+            ranked = self._ranked(answers[1], gate)
             others = self._checked(here, ranked, answers[1], also, len(ranked), gate)
         matched_by = "meaning" if how.vector is not None else "words"
         return Finding(
@@ -144,7 +143,7 @@ class Finder:
             fresh=tuple(fresh),
         )
 
-    def _ranked(self, here: Surroundings, text: str, hits: Sequence[Hit], gate: "_Gate") -> list[Ranked]:
+    def _ranked(self, hits: Sequence[Hit], gate: "_Gate") -> list[Ranked]:
         candidates = [
             Candidate(
                 number,
@@ -165,7 +164,7 @@ class Finder:
                 has_context,
             ), words, context_words, meaning, context_meaning in hits
         ]
-        return rank(candidates, query_facts(text, here.now), self.weights, gate.unrelated)
+        return rank(candidates, gate.facts, self.weights, gate.unrelated)
 
     def _checked(
         self,
@@ -231,10 +230,13 @@ class _Gate:
     `below` counts what it held back.
     """
 
-    def __init__(self, analyzer: Analyzer, query: str, related: Thresholds, unrelated: float | None) -> None:
+    def __init__(
+        self, analyzer: Analyzer, query: str, related: Thresholds, unrelated: float | None, now: datetime
+    ) -> None:
         """`unrelated`: the cosine under which texts have nothing in common, by the model's measured default; None
         when nothing is compared by meaning."""
         self.unrelated = unrelated
+        self.facts = query_facts(query, now)
         self._analyzer = analyzer
         self._stems = analyzer.stems(query)
         self._related = related
@@ -264,5 +266,8 @@ class _Gate:
         return False
 
     def _close(self, hit: Hit) -> bool:
+        """Close in meaning; or said on the day that the query names, which is what was asked for."""
+        if self.facts.on_day(hit.said.said_at):
+            return True
         closest = max(hit.meaning or -1.0, hit.context_meaning or -1.0)
         return closest >= self._related.relevance_meaning

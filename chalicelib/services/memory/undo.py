@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from chalicelib.domain.category import Category
+from chalicelib.domain.category import CATEGORIES_MAX, Category, folded
 from chalicelib.domain.change import Change, of_memory, parse_id
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.memory import CONTENT_FIELDS, STATE_FIELDS, Memory, State
@@ -43,7 +43,7 @@ class Undo:
         )
 
     def _undo(self, scope: Scope, change_id: str, request: Request) -> dict[str, Any]:
-        here = self.spaces.look(scope, Right.WRITE, request.now)
+        here = self.spaces.look_to_write(scope, request.now)
         parsed = parse_id(change_id)
         change = self.store.change(scope, *parsed) if parsed else None
         if change is None:
@@ -72,11 +72,13 @@ class Undo:
             self.store.commit(scope, commit)
         except StaleVersionError:
             raise ConflictError("it is being changed by others; try again", change=change_id) from None
-        here = self.spaces.look(scope, Right.WRITE, request.now)
+        here = self.spaces.look_to_write(scope, request.now)
         return _answer(here, change_id, changes)
 
     def _memory_before(self, here: Surroundings, change: Change) -> MemoryWrite:
         current = self.store.get(here.scope, change.number or 0)
+        if current is not None and current.state is not State.ERASED and here.hides(current):
+            raise NotFoundError("there is no such change in this space", change=change.id)
         if current is None or current.state is State.ERASED or change.image is None:
             raise ConflictError("an erased memory cannot be brought back", change=change.id)
         after = Memory.model_validate(change.image)
@@ -119,6 +121,7 @@ class Undo:
                 raise ConflictError("what was before is not known any more", change=change.id)
             former = Category.model_validate(before.image)
             update = {name: getattr(former, name) for name in ("name", "description", "project", "deleted")}
+            _check_place(here, former)
         counted = {"version": current.version + 1, "updated_at": here.now}
         return CategoryWrite(
             category=current.model_copy(update={**update, **counted}), expected=current.version
@@ -128,6 +131,15 @@ class Undo:
         here = self.spaces.look(scope, Right.WRITE)
         changes = [here.recorded(target, version) for target, version in outcome["changes"]]
         return _answer(replace(here, now=changes[0].at), outcome["undone"], changes)
+
+
+def _check_place(here: Surroundings, former: Category) -> None:
+    """That a category may be again what it was. Raises ConflictError when its name is taken, or there is no room."""
+    others = [category for category in here.categories if category.id != former.id]
+    if any(folded(category.name) == folded(former.name) for category in others):
+        raise ConflictError("its name was given to another category since", category=former.id)
+    if len(others) >= CATEGORIES_MAX:
+        raise ConflictError(f"at most {CATEGORIES_MAX} categories in a space", max=CATEGORIES_MAX)
 
 
 def _answer(here: Surroundings, undone: str, changes: Sequence[Change]) -> dict[str, Any]:

@@ -131,6 +131,8 @@ def test_a_bad_field_is_named_and_nothing_is_stored(client: Client, body: object
         (b"", 422, ["text"]),
         (b"{", 400, []),
         (b"text", 400, []),
+        (b"\xef\xbb\xbf{}", 400, []),
+        ('{"text": "tea"}'.encode("utf-16"), 400, []),
         (b'{"text": "\xff"}', 400, []),
         (b"[" * 100_000, 400, []),
         (b"9" * 5_000, 400, []),

@@ -6,6 +6,7 @@ from chalicelib.domain.drafts import CategoryEdit, Edit, Ending, Merge, SearchFi
 from chalicelib.domain.memory import TEXT_MAX_BYTES
 from chalicelib.domain.scope import Right
 from chalicelib.errors import ConflictError, ForbiddenError, NotFoundError, StaleVersionError, TooLargeError
+from chalicelib.services.memory import undo as undo_module
 from tests.fakes.world import World
 
 
@@ -272,3 +273,30 @@ def test_undoing_twice_says_that_it_is_undone_already(world: World) -> None:
     undo(world, "1-2")
     with pytest.raises(ConflictError, match="undone already"):
         undo(world, "1-2")
+
+
+def test_a_category_whose_name_was_given_away_does_not_come_back(world: World) -> None:
+    first = world.category("Food")
+    world.services.categories.delete(world.scope(), first["id"], None, world.request())
+    world.category("food")
+    with pytest.raises(ConflictError, match="name was given"):
+        undo(world, f"{first['id']}-2")
+
+
+def test_a_category_comes_back_only_where_there_is_room(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = world.category("Food")
+    world.services.categories.delete(world.scope(), first["id"], None, world.request())
+    world.category("Home")
+    monkeypatch.setattr(undo_module, "CATEGORIES_MAX", 1)
+    with pytest.raises(ConflictError, match="at most"):
+        undo(world, f"{first['id']}-2")
+
+
+def test_the_default_category_is_the_default_again_when_its_deletion_is_undone(world: World) -> None:
+    general = world.category("General", default=True)
+    world.services.categories.delete(world.scope(), general["id"], None, world.request())
+    assert world.add()["memory"]["category"] is None
+    undo(world, f"{general['id']}-2")
+    assert world.add()["memory"]["category"] == "General"

@@ -228,3 +228,10 @@ def test_without_an_index_a_page_that_finds_too_little_says_where_to_go_on(
     assert first["items"] == []
     second = listed(world, importance_min=9, limit=2, cursor=first["next"])  # type: ignore[arg-type]
     assert ([m["number"] for m in second["items"]], second["next"]) == ([1], None)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("text", ["🎂", "!!!", "and the"])
+def test_a_list_by_words_needs_a_word(world: World, text: str) -> None:
+    world.add("tea")
+    with pytest.raises(InvalidError, match="q: holds no word"):
+        listed(world, text=text)

@@ -3,10 +3,10 @@
 import pytest
 
 from chalicelib.bootstrap import Parts
-from chalicelib.domain.drafts import Ending, Recall, Search
+from chalicelib.domain.drafts import Edit, Ending, Recall, Search
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.scope import Right
-from chalicelib.errors import ForbiddenError, InvalidError, StoreUnavailableError
+from chalicelib.errors import ForbiddenError, InvalidError, StaleVersionError, StoreUnavailableError
 from chalicelib.providers.scripted import ScriptedEmbedder
 from chalicelib.services.memory.recall import FRAME
 from tests.fakes.world import READS, World
@@ -305,3 +305,53 @@ def test_thresholds_that_an_admin_saved_hold_at_once(kitchen: World) -> None:
     strict = Thresholds(relevance_meaning=0.99, relevance_words=0.9, duplicate_meaning=1, duplicate_words=1)
     kitchen.set_thresholds({kitchen.embedder.model.fingerprint: strict})  # type: ignore[union-attr]
     assert found(search(kitchen, "peanuts in winter")) == []
+
+
+def test_what_was_written_without_the_model_makes_its_vectors_incomplete(world: World) -> None:
+    """SPEC A6: another model, or none, and back again: nothing is silently missed by meaning."""
+    first = world.embedder
+    world.add("The cat is called Mourek.")
+    world.settle()
+    world.change_embedder(None)
+    world.services.revise.edit(
+        world.scope(), 1, Edit(version=1, text="The cat is called Micka."), world.request()
+    )
+    world.settle()
+    world.change_embedder(first)  # type: ignore[arg-type]
+    answer = search(world, "cat called")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([1], "words", "reindex_needed")
+    assert world.services.jobs.start_everywhere(world.scope(), world.request()) == 1
+    world.reindex()
+    answer = search(world, "cat called")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([1], "meaning", None)
+
+
+def test_two_that_notice_it_at_once_are_no_obstacle(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.add("tea")
+    world.change_embedder(None)
+    commit = type(world.parts.memories).commit
+
+    def busy(store: object, scope: object, unit: object) -> None:
+        if unit.spaces:  # type: ignore[attr-defined]
+            raise StaleVersionError(("space",))
+        commit(store, scope, unit)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(world.parts.memories), "commit", busy)
+    assert world.add("more tea")["memory"]["number"] == 2
+
+
+@pytest.mark.parametrize(
+    "query", ["What did Petr do on 8 May 2023?", "Co se stalo 8. 5. 2023?", "Что делал Петр 8 мая 2023?"]
+)
+def test_a_question_about_a_day_finds_what_was_said_on_it(world: World, query: str) -> None:
+    source = {"conversation": "c", "position": 1, "author": "Petr", "said_at": "2023-05-08T10:00:00Z"}
+    world.add("We went kayaking on the Sázava, 8 of us.", source=source)
+    world.settle()
+    assert found(search(world, query)) == [1]
+
+
+def test_an_emoji_is_a_message_too(kitchen: World) -> None:
+    """SPEC M19: every message is searched for."""
+    assert recall(kitchen, "👍")["items"] is not None
+    with pytest.raises(InvalidError):
+        recall(kitchen, "+-*")
