@@ -86,7 +86,7 @@ class Finder:
         """
         how = self._how(here, text)
         fresh = self._fresh(here)
-        queries = [self._query(text, wanted, how, fresh)]
+        queries = [self._query(text, wanted, how, fresh, depth=max(self.depth, limit))]
         if also is not None:
             queries.append(self._query(text, also, how, fresh, depth=50))
         try:
@@ -132,12 +132,12 @@ class Finder:
         wanted: MemoryFilter,
         how: _How,
         fresh: Sequence[IndexEntry],
-        depth: int | None = None,
+        depth: int,
     ) -> IndexQuery:
         return IndexQuery(
             text=text,
             filter=wanted,
-            depth=(depth or self.depth) + len(wanted.exclude),
+            depth=depth + len(wanted.exclude),
             model=how.model,
             vector=how.vector,
             fresh=tuple(fresh),

@@ -355,3 +355,14 @@ def test_an_emoji_is_a_message_too(kitchen: World) -> None:
     assert recall(kitchen, "👍")["items"] is not None
     with pytest.raises(InvalidError):
         recall(kitchen, "+-*")
+
+
+def test_what_was_seen_does_not_use_up_what_is_looked_at(world: World) -> None:
+    """A long conversation has seen more memories than a search looks at."""
+    world.category(default=True)
+    world.add_facts(160)
+    seen = list(range(1, 150))
+    answer = recall(world, "fact", seen=seen, max=5)
+    assert len(found(answer)) == 5
+    assert not set(found(answer)) & set(seen)
+    assert answer["left_out"]["seen"] == 149  # type: ignore[index]
