@@ -21,6 +21,9 @@ def main() -> int:
         return _run(ending)
     except KeyboardInterrupt:
         _say("\nStopped before it was ready.")
+        # If it broke into code that was made by exec (as dataclasses are), the interpreter holds it for unhandled until
+        # the next exec, and would die of SIGINT at its end.
+        exec("")  # noqa: S102 - a constant
         return 0
     finally:
         ending.over()
