@@ -81,7 +81,9 @@ format: .venv/.stamp-dev  ## format the code, and mend what the linter can mend
 
 .PHONY: test
 test: setup-test check  ## set up, check, and run all tests with coverage
-	@PALIMPSEST_TEST_ALL=1 $(PY) -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= $(ARGS)
+	@PALIMPSEST_TEST_ALL=1 $(PY) -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= $(ARGS) || { \
+	  echo "What failed beside others is run once more, alone: it fails for good if it fails again."; \
+	  PALIMPSEST_TEST_ALL=1 $(PY) -m pytest --last-failed --last-failed-no-failures none --cov --cov-append --cov-report=; }
 	@$(PY) -m coverage report --skip-covered --fail-under=95
 	@$(PY) -m coverage report --skip-covered --include='chalicelib/domain/*,chalicelib/services/*' --fail-under=100
 
