@@ -1,5 +1,7 @@
 """A memory: one self-contained fact, kept across conversations (M1), and what may happen to it (M4, M11)."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -103,6 +105,12 @@ class Memory(Content):
 
 CONTENT_FIELDS: tuple[str, ...] = tuple(Content.model_fields)
 STATE_FIELDS: tuple[str, ...] = ("state", "valid_to", "reason", "replaced_by")
+
+
+def next_version(memory: Memory, at: datetime, update: Mapping[str, object]) -> Memory:
+    """The memory changed at `at`: one version and one revision on (M13, M15)."""
+    counted = {"version": memory.version + 1, "revision": memory.revision + 1, "updated_at": at}
+    return memory.model_copy(update={**update, **counted})
 
 
 def erased(memory: Memory, *, at: Moment) -> Memory:

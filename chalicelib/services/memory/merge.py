@@ -6,7 +6,7 @@ from typing import Any
 from chalicelib.domain.change import of_memory
 from chalicelib.domain.drafts import Merge
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.memory import TEXT_MAX_BYTES, Memory, State
+from chalicelib.domain.memory import TEXT_MAX_BYTES, Memory, State, next_version
 from chalicelib.domain.records import Commit, MemoryWrite
 from chalicelib.domain.scope import Right, Scope
 from chalicelib.domain.secrets import looks_like_secret
@@ -128,17 +128,8 @@ def _merged(here: Surroundings, draft: Merge, old: list[Memory], number: int) ->
 
 
 def _ended(here: Surroundings, memory: Memory, replacement: int) -> Memory:
-    return memory.model_copy(
-        update={
-            "state": State.RETIRED,
-            "valid_to": here.now,
-            "reason": "merged",
-            "replaced_by": replacement,
-            "version": memory.version + 1,
-            "revision": memory.revision + 1,
-            "updated_at": here.now,
-        }
-    )
+    end = {"state": State.RETIRED, "valid_to": here.now, "reason": "merged", "replaced_by": replacement}
+    return next_version(memory, here.now, end)
 
 
 def _answer(here: Surroundings, merged: Memory, ended: list[Memory]) -> dict[str, Any]:

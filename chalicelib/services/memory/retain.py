@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from chalicelib.domain.change import of_memory
 from chalicelib.domain.filters import MemoryFilter, sort_value
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.memory import Memory, State
+from chalicelib.domain.memory import Memory, State, next_version
 from chalicelib.domain.records import Commit, MemoryWrite, SpaceRecord, SpaceWrite
 from chalicelib.domain.scope import Scope, Space, SpaceKind
 from chalicelib.domain.vitality import Retention, eligible_at
@@ -91,17 +91,7 @@ class Retain:
         """One transaction; None when somebody changed one of them meanwhile: the rest waits for the next pass."""
         group = new_id("grp")
         changed = record.model_copy(update={"trashed_at": recent, "version": record.version + 1})
-        writes = [
-            memory.model_copy(
-                update={
-                    "state": State.TRASHED,
-                    "version": memory.version + 1,
-                    "revision": memory.revision + 1,
-                    "updated_at": now,
-                }
-            )
-            for memory in due
-        ]
+        writes = [next_version(memory, now, {"state": State.TRASHED}) for memory in due]
         commit = Commit(
             memories=tuple(
                 MemoryWrite(memory=new, expected=old.version) for new, old in zip(writes, due, strict=True)

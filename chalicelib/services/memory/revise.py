@@ -8,7 +8,7 @@ from chalicelib.domain.change import Operation, of_memory
 from chalicelib.domain.clock import rfc3339
 from chalicelib.domain.drafts import Bulk, Edit, Ending, said
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.memory import TEXT_MAX_BYTES, Memory, State, erased
+from chalicelib.domain.memory import TEXT_MAX_BYTES, Memory, State, erased, next_version
 from chalicelib.domain.records import Commit, MemoryWrite
 from chalicelib.domain.scope import Right, Scope, SpaceKind
 from chalicelib.domain.secrets import looks_like_secret
@@ -263,8 +263,7 @@ class Revise:
 
 def _next(memory: Memory, update: dict[str, Any], here: Surroundings) -> Memory:
     """The next version of a memory."""
-    counted = {"version": memory.version + 1, "revision": memory.revision + 1, "updated_at": here.now}
-    return memory.model_copy(update={**update, **counted})
+    return next_version(memory, here.now, update)
 
 
 def _check_version(here: Surroundings, memory: Memory, version: int | None) -> None:

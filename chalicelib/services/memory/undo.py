@@ -7,7 +7,7 @@ from typing import Any
 from chalicelib.domain.category import CATEGORIES_MAX, Category, folded
 from chalicelib.domain.change import Change, of_memory, parse_id
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.memory import CONTENT_FIELDS, STATE_FIELDS, Memory, State
+from chalicelib.domain.memory import CONTENT_FIELDS, STATE_FIELDS, Memory, State, next_version
 from chalicelib.domain.records import CategoryWrite, Commit, MemoryWrite
 from chalicelib.domain.scope import Right, Scope
 from chalicelib.errors import ConflictError, NotFoundError, StaleVersionError
@@ -99,8 +99,7 @@ class Undo:
                     f"{', '.join(moved)} changed since", current=here.show(current), change=change.id
                 )
             update = {name: getattr(before, name) for name in touched}
-        counted = {"version": current.version + 1, "revision": current.revision + 1, "updated_at": here.now}
-        return MemoryWrite(memory=current.model_copy(update={**update, **counted}), expected=current.version)
+        return MemoryWrite(memory=next_version(current, here.now, update), expected=current.version)
 
     def _image(self, scope: Scope, change: Change) -> Memory:
         before = self.store.change(scope, change.target, change.version - 1)
