@@ -4,8 +4,6 @@ Latin words are written without diacritics: the tokenizer folds before it asks. 
 another of these languages (`ten`, `pro`, `die`, `war`, `la`, `may`, `will`) is left out: it counts as any word.
 """
 
-import re
-
 FUNCTION_WORDS: frozenset[str] = frozenset(
     # English
     """
@@ -60,13 +58,6 @@ LETTERS: dict[str, str] = {
     for letter in letters
 }
 """Letters that tell a word's language. All others (the acute accents that many share, too) are read as Czech."""
-
-ENDINGS: dict[str, re.Pattern[str]] = {
-    "czech": re.compile("(?:[aeiouyáéíýěůňť]|e[bcv]|[eě]k|[eáíý]ch|[eáéíýěů]m|us|[ae]t|in|ov|ův)$"),
-    "english": re.compile("(?:[esy]|ed|ing|ic|(?:[ae]nc|og|l|it)i|al|ful|ll|ism|ion|er|ator|ant|ent|ogist)$"),
-}
-"""Words without any of these endings are left alone by the stemmer of the language: it takes 5 to 30 µs to find that
-out, and three of four words are such."""
 
 NEGATIONS: frozenset[str] = frozenset(
     """

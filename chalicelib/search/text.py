@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import Any
 
-from chalicelib.search.languages import ENDINGS, FUNCTION_WORDS, LETTERS, NEGATIONS, NEGATIVE_PREFIXES
+from chalicelib.search.languages import FUNCTION_WORDS, LETTERS, NEGATIONS, NEGATIVE_PREFIXES
 
 LONGEST_WORD = 64
 """Code points of a word that are kept: what is longer is no word, and an index refuses terms of 32 KB."""
@@ -123,14 +123,12 @@ def _stem(token: str) -> str:
 
 def _stem_in(language: str, token: str) -> str:
     """One token's stem. The stemmers keep state while they work: one at a time (only what no cache has)."""
-    if language in ENDINGS and not ENDINGS[language].search(token):
-        return token
     with _stemming:
         stemmer = _stemmers.get(language)
         if stemmer is None:
-            import snowballstemmer  # 20 ms: on first use, not on import
+            from Stemmer import Stemmer  # on first use, not on import
 
-            stemmer = _stemmers[language] = snowballstemmer.stemmer(language)
+            stemmer = _stemmers[language] = Stemmer(language, 0)
         return str(stemmer.stemWord(token)) or token
 
 

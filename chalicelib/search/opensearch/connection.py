@@ -5,8 +5,8 @@ from typing import Any
 
 from opensearchpy.connection import Urllib3HttpConnection
 
-COMPRESSED_FROM = 2_048
-"""Bytes. Below, compressing costs more time than it saves."""
+COMPRESSED_FROM = 65_536
+"""Bytes: what is written is compressed. A query is shorter, and compressing it costs more time than it saves."""
 
 
 class QuietConnection(Urllib3HttpConnection):

@@ -25,6 +25,7 @@ LEVELS = 3
 """Versions of a vector for each revision: not there, there, erased. So one that comes later for the same revision is
 added, and an entry that lacks it takes nothing away."""
 
+_JSON = json.JSONDecoder()
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -100,7 +101,7 @@ def said_of(hit: Mapping[str, Any]) -> Said:
     packed = hit["fields"].get("said")
     if packed is None:
         return NOT_SAID
-    conversation, position, author, said_at, has_context = json.loads(packed[0])
+    (conversation, position, author, said_at, has_context), _ = _JSON.raw_decode(packed[0])
     moment = None if said_at is None else _EPOCH + timedelta(milliseconds=said_at)
     return Said(conversation, position, author, moment, bool(has_context))
 

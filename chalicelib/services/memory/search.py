@@ -68,7 +68,7 @@ class Finder:
     thresholds: ThresholdsInForce
     weights: RankingWeights
     reranker: Reranker | None = None
-    depth: int = 100
+    depth: int = 60
     """Hits of each leg; more gain nothing (measured)."""
 
     def find(
@@ -249,7 +249,7 @@ class _Gate:
 
     def may_pass(self, hit: Hit) -> bool:
         """Whether it is worth to look at the text of this hit."""
-        if self._close(hit) or hit.words is not None or hit.context_words is not None:
+        if hit.words is not None or hit.context_words is not None or self._close(hit):
             return True
         self._held.add(hit.number)
         return False
@@ -267,7 +267,7 @@ class _Gate:
 
     def _close(self, hit: Hit) -> bool:
         """Close in meaning; or said on the day that the query names, which is what was asked for."""
-        if self.facts.on_day(hit.said.said_at):
+        if self.facts.days and self.facts.on_day(hit.said.said_at):
             return True
         closest = max(hit.meaning or -1.0, hit.context_meaning or -1.0)
         return closest >= self._related.relevance_meaning

@@ -1,15 +1,12 @@
 """The tokenizer that both search adapters share (SPEC M23; DESIGN, Search)."""
 
-import random
 import threading
 import time
 
 import pytest
-import snowballstemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chalicelib.search.languages import ENDINGS
 from chalicelib.search.text import coverage, overlap, stems
 
 
@@ -152,21 +149,6 @@ def test_what_a_caller_does_with_the_stems_is_not_remembered(length: int) -> Non
     said = "violin " * length
     stems(said).clear()
     assert stems(said) == stems("violin") * length
-
-
-@pytest.mark.parametrize("language", sorted(ENDINGS))
-def test_a_stemmer_leaves_words_without_its_endings_alone(language: str) -> None:
-    """So it need not be asked. Words of random letters, and of the endings that it might know."""
-    stemmer = snowballstemmer.stemmer(language)
-    chance = random.Random(language)
-    letters = "abcdefghijklmnopqrstuvwxyz" + ("áčďéěíňóřšťúůýž" if language == "czech" else "")
-    skipped = 0
-    for _ in range(20_000):
-        word = "".join(chance.choices(letters, k=chance.randint(1, 9)))
-        if not ENDINGS[language].search(word):
-            skipped += 1
-            assert stemmer.stemWord(word) == word
-    assert skipped > 5_000
 
 
 def test_threads_do_not_disturb_each_other() -> None:
