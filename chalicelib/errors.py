@@ -168,9 +168,14 @@ class DataFolderError(Exception):
 class SearchIndexError(Exception):
     """What a search adapter raises."""
 
+    degraded = "index_unavailable"
+    """What an answer says that does without the index."""
+
 
 class IndexMissingError(SearchIndexError):
     """There is no complete index to read or write: it was dropped, or a rebuild is not finished."""
+
+    degraded = "index_missing"
 
 
 class IndexUnavailableError(SearchIndexError):

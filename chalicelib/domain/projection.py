@@ -97,7 +97,7 @@ class IndexedState:
     content_hash: str
     """`content_hash(memory)` of what was indexed; empty for a tombstone."""
     models: frozenset[str]
-    """Fingerprints of the models with a vector there."""
+    """Fingerprints of the models of which every vector is there: of the text, and of the context if it has one."""
 
 
 _NOT_CONTENT = {"revision", "use_count", "last_used_at", "reviewed_at"}

@@ -126,21 +126,27 @@ def states(
 ) -> list[IndexedState]:
     """What is on disk of the numbers beyond `after`, tombstones too, in order."""
     rows = connection.execute(
-        "SELECT number, revision, content_hash FROM search_entry "
+        "SELECT number, revision, content_hash, has_context FROM search_entry "
         "WHERE generation = ? AND space = ? AND number > ? ORDER BY number LIMIT ?",
         (generation, space, after, limit),
     ).fetchall()
     if not rows:
         return []
-    embedded: dict[int, set[str]] = {}
+    embedded: dict[Role, dict[int, set[str]]] = {role: {} for role in ROLES}
     for model in models:
-        for (number,) in connection.execute(
-            "SELECT number FROM search_vector "
-            "WHERE generation = ? AND space = ? AND model = ? AND role = 'text' AND number BETWEEN ? AND ?",
+        for number, role in connection.execute(
+            "SELECT number, role FROM search_vector "
+            "WHERE generation = ? AND space = ? AND model = ? AND number BETWEEN ? AND ?",
             (generation, space, model, rows[0][0], rows[-1][0]),
         ):
-            embedded.setdefault(number, set()).add(model)
+            embedded[role].setdefault(number, set()).add(model)
     return [
-        IndexedState(number, revision, digest, frozenset(embedded.get(number, ())))
-        for number, revision, digest in rows
+        IndexedState(number, revision, digest, _whole(embedded, number, bool(has_context)))
+        for number, revision, digest, has_context in rows
     ]
+
+
+def _whole(embedded: Mapping[Role, Mapping[int, set[str]]], number: int, has_context: bool) -> frozenset[str]:
+    """The models of which a memory has every vector: that of its text, and that of its context if it has one."""
+    of_text = frozenset(embedded["text"].get(number, ()))
+    return of_text & embedded["context"].get(number, set()) if has_context else of_text

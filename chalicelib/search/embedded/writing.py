@@ -77,8 +77,7 @@ def _write(
     if before.revision >= new.row.revision and not force:
         if before.revision > new.row.revision or before.state is None:
             return None
-        known = {model for model, _role in vectors}
-        lacking = {key: data for key, data in new.vectors.items() if key[0] not in known}
+        lacking = {key: data for key, data in new.vectors.items() if key not in vectors}
         new = Record(new.space, before, vectors | lacking)
     tables.put(connection, generation, new, vectors)
     same = (

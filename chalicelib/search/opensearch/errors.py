@@ -6,6 +6,7 @@ only the status and the type of the error, which are safe to log.
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from chalicelib.errors import IndexMissingError, IndexUnavailableError, SearchIndexError
@@ -60,6 +61,15 @@ def parts(answer: Mapping[str, Any], name: str, count: int) -> list[Any]:
     if not isinstance(found, list) or len(found) != count:
         raise IndexUnavailableError(UNREADABLE)
     return found
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Around what reads an answer: one of another form raises IndexUnavailableError."""
+    try:
+        yield
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
+        raise IndexUnavailableError(UNREADABLE) from error
 
 
 def from_library(error: Exception) -> SearchIndexError:

@@ -17,7 +17,7 @@ from chalicelib.search.opensearch.bulk import Writer
 from chalicelib.search.opensearch.client import Client
 from chalicelib.search.opensearch.errors import parts
 from chalicelib.search.opensearch.layout import Generation, Names
-from chalicelib.search.opensearch.legs import LegAsked, found_by, legs_of
+from chalicelib.search.opensearch.legs import MEANING, LegAsked, found_by, legs_of
 from chalicelib.search.opensearch.queries import (
     counted,
     header,
@@ -69,6 +69,8 @@ class OpenSearchIndex:
         found = [
             self._hits(of_query, query.depth, answers) for of_query, query in zip(asked, queries, strict=True)
         ]
+        if any(asked) and not any(found):
+            self._be_there()
         return [
             fresh.merged(query, new, of_index) if new else of_index
             for query, new, of_index in zip(queries, newest, found, strict=True)
@@ -89,16 +91,14 @@ class OpenSearchIndex:
         """One row more than `limit` is asked for, to know whether more follow."""
         order, stems = order_of(sort, now, retention), self._analyzer.stems(text or "")
         body = listed(scope, wanted, order=order, limit=limit + 1, after=after, stems=stems)
-        page = hits.found(self._ask(scope, body, hits.PLACES_ONLY))
-        return IndexPage(tuple(int(hit["sort"][-1]) for hit in page[:limit]), len(page) > limit)
+        page = hits.places(self._ask(scope, body, hits.PLACES_ONLY))
+        if not page and after is None:
+            self._be_there()
+        return IndexPage(tuple(page[:limit]), len(page) > limit)
 
     def counts(self, scope: Scope) -> Mapping[State, int]:
         """Every state that can be shown is named, with 0 when there is none."""
-        answer = self._ask(scope, counted(scope), hits.COUNTS_ONLY)
-        hits.found(answer)
-        by_state = {
-            bucket["key"]: bucket["doc_count"] for bucket in answer["aggregations"]["states"]["buckets"]
-        }
+        by_state = hits.counts(self._ask(scope, counted(scope), hits.COUNTS_ONLY))
         return {state: by_state.get(state.value, 0) for state in State if state is not State.ERASED}
 
     def indexed(self, scope: Scope, *, after: int, limit: int) -> list[IndexedState]:
@@ -162,6 +162,12 @@ class OpenSearchIndex:
             raise IndexMissingError("there is no search index: it was never built, or was dropped")
         return []
 
+    def _be_there(self) -> None:
+        """Nothing was found: tell an index that has nothing from another one under our alias's name, or none.
+        Raises IndexMissingError."""
+        if not self.ready():
+            raise IndexMissingError("there is no search index: it was never built, or was dropped")
+
     def _embedded(
         self, scope: Scope, models: Sequence[str], page: Sequence[Mapping[str, Any]]
     ) -> dict[tuple[int, int], frozenset[str]]:
@@ -170,10 +176,11 @@ class OpenSearchIndex:
         lines = [
             line
             for model in models
-            for line in (header(scope, self._names.vectors(model)), with_vectors(scope, numbers))
+            for leg in MEANING
+            for line in (header(scope, self._names.vectors(model)), with_vectors(scope, leg, numbers))
         ]
-        answers = zip(models, self._bundle(lines), strict=True)
-        return hits.models_by_state((model, hits.found(answer)) for model, answer in answers)
+        found = map(hits.found, self._bundle(lines))
+        return hits.models_by_state((model, next(found), next(found)) for model in models)
 
     def _bundle(self, lines: Sequence[str]) -> Iterator[Any]:
         """The answers to several queries, sent together; nothing is sent when there are none."""

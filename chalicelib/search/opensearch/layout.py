@@ -13,6 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from chalicelib.search.opensearch.mappings import is_ours
+
 _GENERATION = r"g[0-9a-f]{16}"
 _MODEL = re.compile(r"[a-z0-9][a-z0-9-]{0,79}")
 _PREFIX = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
@@ -47,20 +49,22 @@ class Names:
         return f"{self.prefix}-words-*,{self.prefix}-vectors-*"
 
     def read(self, answer: Mapping[str, Any]) -> "Layout":
-        """What stands, from the engine's list of indices with their aliases."""
-        found = [
-            index for name, body in answer.items() if (index := self._index(name, body.get("aliases", {})))
-        ]
+        """What stands, from the engine's list of indices with their aliases and marks. One that bears our name and
+        not our mark (of a former format, or made up by somebody else) is in no generation."""
+        found = [index for name, body in answer.items() if (index := self._index(name, body))]
+        ours = [index for index in found if index.ours]
         return Layout(
-            live=self._generation(found, ""),
-            building=self._generation(found, "-building"),
+            live=self._generation(ours, ""),
+            building=self._generation(ours, "-building"),
             indices=tuple(index.name for index in found),
         )
 
-    def _index(self, name: str, aliases: Mapping[str, object]) -> "_Index | None":
+    def _index(self, name: str, body: Mapping[str, Any]) -> "_Index | None":
         pattern = rf"{self.prefix}-(?:words|vectors-({_MODEL.pattern}))-({_GENERATION})"
         found = re.fullmatch(pattern, name)
-        return _Index(name, found[1], found[2], frozenset(aliases)) if found else None
+        if not found:
+            return None
+        return _Index(name, found[1], found[2], frozenset(body.get("aliases", {})), is_ours(body))
 
     def _generation(self, found: list["_Index"], suffix: str) -> "Generation | None":
         words = next((i for i in found if i.model is None and self.words() + suffix in i.aliases), None)
@@ -76,6 +80,7 @@ class _Index:
     model: str | None
     generation: str
     aliases: frozenset[str]
+    ours: bool
 
 
 @dataclass(frozen=True, slots=True)

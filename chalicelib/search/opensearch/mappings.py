@@ -6,12 +6,16 @@ person wrote, only stems. A refresh interval that is stated also keeps idle shar
 stops that after 30 s without searches, and the next search would see an old state (CASES: OpenSearch#12123).
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from chalicelib.search.fresh import K1, B
 
 STEM_MAX_CHARS = 100
 """Longer stems are cut, in texts and in queries alike: the tokenizer would break them into pieces at 255."""
+FORMAT = 1
+"""Of fields and settings, kept with each index: one of another format, or of somebody else, is none of ours and is
+replaced. To be raised with every change of this module that an index in use does not follow."""
 EF_CONSTRUCTION = 100
 LINKS = 16
 
@@ -83,4 +87,10 @@ def _settings(shards: int, replicas: str) -> dict[str, Any]:
 
 
 def _strict(fields: dict[str, Any]) -> dict[str, Any]:
-    return {"dynamic": "strict", "_source": {"enabled": False}, "properties": fields}
+    kept = {"_meta": {"palimpsest": FORMAT}, "_source": {"enabled": False}}
+    return {"dynamic": "strict", **kept, "properties": fields}
+
+
+def is_ours(index: Mapping[str, Any]) -> bool:
+    """Whether an index, as the engine describes it, was made by this module in this format."""
+    return bool(index.get("mappings", {}).get("_meta", {}).get("palimpsest") == FORMAT)

@@ -22,7 +22,6 @@ EXPLORED_MIN = 64
 Query = dict[str, Any]
 
 _BARE: Query = {"_source": False, "stored_fields": "_none_", "track_total_hits": False}
-_NUMBER: Query = {**_BARE, "docvalue_fields": ["number"]}
 _FOUND: Query = {**_BARE, "docvalue_fields": ["number", "said"]}
 _HASH: Query = {**_BARE, "docvalue_fields": ["content_hash"]}
 
@@ -165,15 +164,15 @@ def held(scope: Scope, *, after: int, limit: int) -> Query:
     }
 
 
-def with_vectors(scope: Scope, numbers: Sequence[int]) -> str:
-    """Which of `numbers` have vectors, and of which revision."""
+def with_vectors(scope: Scope, leg: Leg, numbers: Sequence[int]) -> str:
+    """Which of `numbers` have the vector of this leg, and of which revision."""
     among = {"terms": {"number": list(numbers)}}
     return _json(
         {
-            "query": {"bool": {"filter": [within(scope, leg="meaning"), among]}},
+            "query": {"bool": {"filter": [within(scope, leg=leg), among]}},
             "size": len(numbers),
             "version": True,
-            **_NUMBER,
+            **_FOUND,
         }
     )
 

@@ -13,6 +13,7 @@ from chalicelib.search.opensearch.errors import AlreadyThereError
 from chalicelib.search.opensearch.layout import Generation, Layout, Names, new_generation
 
 FLOAT_BYTES = 4
+_LAYOUT_ONLY = {"filter_path": "*.aliases,*.mappings._meta"}
 
 
 class Generations:
@@ -26,7 +27,8 @@ class Generations:
 
     def layout(self) -> Layout:
         """What stands now; asked anew each time, for another process may have changed it."""
-        return self._names.read(self._client.call("GET", f"/{self._names.patterns()}/_alias", waiting=True))
+        path = f"/{self._names.patterns()}"
+        return self._names.read(self._client.call("GET", path, params=_LAYOUT_ONLY, waiting=True))
 
     def refreshed(self) -> Generation:
         """The generation in use, with all that was written to it visible. Raises IndexMissingError."""
@@ -39,7 +41,7 @@ class Generations:
     def begin(self) -> str:
         """Make the indices of a new generation, empty, and give its name. What else was begun is dropped.
 
-        A model whose vectors are all gone is left behind. The words come last: only with them a generation is seen,
+        A model whose vectors are all gone is left behind, and so is an index that is not ours. The words come last: only with them a generation is seen,
         so nobody writes to a half of it.
         """
         layout = self.layout()

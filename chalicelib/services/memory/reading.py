@@ -114,8 +114,8 @@ class Read:
             return self._by_number(here, asked, text, limit, place.number, query, "index_unavailable")
         try:
             return self._by_index(here, asked, sort, text, limit, place, query)
-        except SearchIndexError:
-            return self._by_number(here, asked, text, limit, None, query, "index_unavailable")
+        except SearchIndexError as error:
+            return self._by_number(here, asked, text, limit, None, query, error.degraded)
 
     def _by_index(
         self,

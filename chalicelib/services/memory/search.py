@@ -15,7 +15,7 @@ from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
 from chalicelib.domain.query_facts import query_facts
 from chalicelib.domain.ranking import Candidate, Ranked, RankingWeights, rank
 from chalicelib.domain.recall_limits import Thresholds
-from chalicelib.errors import EmbeddingError, IndexMissingError, SearchIndexError
+from chalicelib.errors import EmbeddingError, SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, Reranker, SearchIndex
 from chalicelib.services.memory.context import Surroundings
 from chalicelib.services.memory.embedding import Embedding
@@ -92,8 +92,9 @@ class Finder:
         try:
             answers = self.index.search(here.scope, queries)
         except SearchIndexError as error:
-            why = "index_missing" if isinstance(error, IndexMissingError) else "index_unavailable"
-            return self._without_index(here, text, wanted, limit, why)
+            return self._without_index(here, text, wanted, limit, error.degraded)
+        if how.vector is not None and _without_vectors([hit for hits in answers for hit in hits]):
+            how = _How(None, None, "reindex_needed")
         unrelated = self.embedding.unrelated if how.model else None
         gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
         found = self._checked(here, self._ranked(answers[0], gate), answers[0], wanted, limit, gate)
@@ -217,6 +218,12 @@ class Finder:
                 found.append(Found(memory, round(share, 4), {"words": round(share, 4)}, None))
         best = sorted(found, key=lambda one: (-one.score, -one.memory.number))[:limit]
         return Finding(best, "words", why)
+
+
+def _without_vectors(hits: Sequence[Hit]) -> bool:
+    """Whether what was found was found by words alone, although vectors were asked for too: there are none then, for
+    some vectors are always the nearest."""
+    return bool(hits) and all(hit.meaning is None and hit.context_meaning is None for hit in hits)
 
 
 def rounded(why: dict[str, float]) -> dict[str, float]:

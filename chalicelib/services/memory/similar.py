@@ -68,8 +68,8 @@ class Similar:
                 self._same_key(scope, entry, [*fresh, *entries[:place]]) | _promising(found, thresholds)
                 for place, (entry, found) in enumerate(zip(entries, hits, strict=True))
             ]
-        except SearchIndexError:
-            return [[] for _ in entries], "index_unavailable"
+        except SearchIndexError as error:
+            return [[] for _ in entries], error.degraded
         known = self._memories(scope, {number for close in closeness for number in close}, entries)
         return [
             self._alike(entry.memory, {n: known[n] for n in close if n in known}, close, thresholds)

@@ -66,6 +66,19 @@ def test_an_equal_revision_adds_the_vectors_that_are_lacking_and_nothing_else(in
     assert state == IndexedState(1, 3, content_hash(memory(1, "a violin")), frozenset({SMALL}))
 
 
+def test_a_context_vector_that_is_lacking_is_told_and_added_by_an_equal_revision(index, put):
+    """A memory whose context could not be embedded is not complete, and the reconciler has to see it."""
+    of_text, of_context = unit([1, 0, 0, 0, 0, 0, 0, 0]), unit([0, 1, 0, 0, 0, 0, 0, 0])
+    kept = memory(1, "a kettle", revision=3, context="in the harbour")
+    put(entry(kept, **{SMALL: EmbeddedText(of_text)}))
+    assert [state.models for state in index.indexed(SCOPE, after=0, limit=9)] == [frozenset()]
+    put(entry(kept, **{SMALL: EmbeddedText(of_text, of_context)}))
+    assert [state.models for state in index.indexed(SCOPE, after=0, limit=9)] == [{SMALL}]
+    asked = query("", model=SMALL, vector=of_context, legs=frozenset({"context_meaning"}))
+    (found,) = index.search(SCOPE, [asked])
+    assert [hit.number for hit in found] == [1]
+
+
 def test_vectors_of_an_equal_revision_do_not_raise_the_dead(index, put):
     put(entry(memory(1, "a violin")))
     put(tombstone(1, 3))
@@ -195,7 +208,8 @@ def test_being_recalled_often_takes_no_places_in_a_search(index, put):
 def test_indexed_tells_all_in_order_of_number_page_by_page(index, put):
     rng = random.Random(5)
     made = [random_memory(rng, number) for number in rng.sample(range(1, 10**6), 25)]
-    put(*(entry(kept, **{SMALL: EmbeddedText(random_unit(rng, 8))}) for kept in made), tombstone(10**15, 4))
+    both = {SMALL: EmbeddedText(random_unit(rng, 8), random_unit(rng, 8))}
+    put(*(entry(kept, **both) for kept in made), tombstone(10**15, 4))
     told, after = [], 0
     while page := index.indexed(SCOPE, after=after, limit=7):
         assert len(page) <= 7

@@ -13,6 +13,7 @@ from chalicelib.errors import IndexMissingError, IndexUnavailableError
 from chalicelib.search import text
 from chalicelib.search.opensearch import hits
 from chalicelib.search.opensearch.index import OpenSearchIndex
+from chalicelib.search.opensearch.mappings import FORMAT
 from tests.fakes.opensearch_engine import FakeEngine, json_error
 
 ANN = Space.personal("ann")
@@ -20,8 +21,10 @@ SCOPE = Scope(actor=Actor(kind="person", id="ann"), space=ANN, rights=frozenset(
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 ABOUT = (200, {"version": {"distribution": "opensearch", "number": "3.6.0"}})
 GENERATION = "g" + "0" * 16
-LAYOUT = (200, {f"pal-words-{GENERATION}": {"aliases": {"pal-words": {}}}})
-EMPTY = (200, {"status": 200, "hits": {"hits": []}})
+OURS = {"mappings": {"_meta": {"palimpsest": FORMAT}}}
+LAYOUT = (200, {f"pal-words-{GENERATION}": {"aliases": {"pal-words": {}}, **OURS}})
+WHOLE: dict[str, object] = {"timed_out": False, "_shards": {"failed": 0}}
+EMPTY = (200, {"status": 200, **WHOLE, "hits": {"hits": []}})
 NO_INDEX = {"status": 404, "error": {"type": "index_not_found_exception", "reason": "no such index"}}
 
 
@@ -39,7 +42,7 @@ def _found(*numbers_and_scores):
         {"_score": score, "fields": {"number": [number], "said": ['["talk",null,null,null,0]']}}
         for number, score in numbers_and_scores
     ]
-    return {"status": 200, "hits": {"hits": found}}
+    return {"status": 200, **WHOLE, "hits": {"hits": found}}
 
 
 def _bundle(*parts):
@@ -54,9 +57,10 @@ def _browse(index, **fields):
 def test_all_legs_of_all_queries_are_one_request():
     vector = bytes([0, 0, 128, 63] * 2)
     every = ("words", "context_words", "meaning", "context_meaning")
-    engine, index = _index(_bundle(*[_found()] * 6), ABOUT)
+    standing = (200, {"pal-words-g0123456789abcdef": {"aliases": {"pal-words": {}}, **OURS}})
+    engine, index = _index(_bundle(*[_found()] * 6), ABOUT, standing)
     assert index.search(SCOPE, [_query(vector=vector, legs=every), _query(legs=every)]) == [[], []]
-    assert [url for _, url, _ in engine.asked] == ["/_msearch", "/"]
+    assert [url for _, url, _ in engine.asked][:2] == ["/_msearch", "/"]
     assert [line["index"] for line in engine.lines(0)[::2]] == [
         "pal-words", "pal-words", "pal-vectors-m-2-00000000", "pal-vectors-m-2-00000000", "pal-words", "pal-words",
     ]  # fmt: skip
@@ -76,13 +80,20 @@ def test_the_engines_version_is_asked_once():
         ({"distribution": "opensearch", "number": "10.1.0"}, 1),
         ({"distribution": "opensearch", "number": "2.19.3"}, 0.625),
         ({"number": "7.10.2"}, 0.625),
-        ({"distribution": "opensearch", "number": "x"}, 0.625),
-        ({}, 0.625),
     ],
 )
 def test_scores_of_words_mean_the_same_on_every_version(version, factor):
     """OpenSearch 2 multiplies every score by k1 + 1."""
     assert hits.words_factor({"version": version}) == pytest.approx(factor)
+
+
+@pytest.mark.parametrize("about", [{}, {"version": {}}, {"version": {"number": "x"}}, {"version": "3"}])
+def test_an_engine_that_says_nothing_of_itself_is_asked_again(about):
+    """A page of a proxy would else decide for good how all scores of words are read."""
+    _, index = _index(_bundle(_found((1, 2.0))), (200, about), _bundle(_found((1, 2.0))), ABOUT)
+    with pytest.raises(IndexUnavailableError):
+        index.search(SCOPE, [_query()])
+    assert index.search(SCOPE, [_query()]) == [[Hit(1, Said("talk"), words=2.0)]]
 
 
 def test_scores_of_meaning_are_cosines_again():
@@ -107,8 +118,8 @@ def test_the_parts_of_a_very_long_query_are_added_up_and_cut_to_depth():
     [
         {"status": 500, "error": {"type": "search_phase_execution_exception", "reason": "secret"}},
         {"error": "something"},
-        {"status": 200, "timed_out": True, "hits": {"hits": []}},
-        {"status": 200, "_shards": {"failed": 1}, "hits": {"hits": []}},
+        {"status": 200, **WHOLE, "timed_out": True, "hits": {"hits": []}},
+        {"status": 200, **WHOLE, "_shards": {"failed": 1}, "hits": {"hits": []}},
     ],
     ids=["failed", "only an error", "timed out", "a part of the shards"],
 )
@@ -207,7 +218,7 @@ def test_an_engine_that_is_down_is_unavailable_in_every_call(down):
 
 def test_counts_name_every_state_that_can_be_shown():
     buckets = [{"key": "active", "doc_count": 3}]
-    _, index = _index((200, {"_shards": {"failed": 0}, "aggregations": {"states": {"buckets": buckets}}}))
+    _, index = _index((200, {**WHOLE, "aggregations": {"states": {"buckets": buckets}}}))
     assert index.counts(SCOPE) == {State.ACTIVE: 3, State.RETIRED: 0, State.TRASHED: 0}
 
 
@@ -215,7 +226,7 @@ def test_what_is_held_of_a_large_space_is_asked_for_in_pages(monkeypatch):
     monkeypatch.setattr("chalicelib.search.opensearch.index.STATES_MAX", 2)
 
     def page(*numbers):
-        return 200, {"hits": {"hits": [{"sort": [n], "_version": 1} for n in numbers]}}
+        return 200, {**WHOLE, "hits": {"hits": [{"sort": [n], "_version": 1} for n in numbers]}}
 
     engine, index = _index(LAYOUT, (200, {}), page(1, 2), page(3, 4), page(5))
     states = index.indexed(SCOPE, after=0, limit=5)

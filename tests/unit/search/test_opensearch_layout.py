@@ -3,24 +3,25 @@
 import pytest
 
 from chalicelib.search.opensearch.layout import Names, new_generation
+from chalicelib.search.opensearch.mappings import FORMAT
 
 NAMES = Names("pal")
 MODEL = "openai-text-embedding-3-small-1536-0a1b2c3d"
 OLD, NEW, STRAY = "g" + "0" * 16, "g" + "1" * 16, "g" + "2" * 16
 
 
-def _answer(**aliases):
-    return {name: {"aliases": {alias: {} for alias in given}} for name, given in aliases.items()}
+def _ours(*aliases):
+    return {"aliases": {alias: {} for alias in aliases}, "mappings": {"_meta": {"palimpsest": FORMAT}}}
 
 
 def test_the_layout_is_read_from_the_aliases():
     layout = NAMES.read(
         {
-            f"pal-words-{OLD}": {"aliases": {"pal-words": {}}},
-            f"pal-vectors-{MODEL}-{OLD}": {"aliases": {f"pal-vectors-{MODEL}": {}}},
-            f"pal-words-{NEW}": {"aliases": {"pal-words-building": {}}},
-            f"pal-vectors-{MODEL}-{NEW}": {"aliases": {f"pal-vectors-{MODEL}-building": {}}},
-            f"pal-vectors-{MODEL}-{STRAY}": {"aliases": {}},
+            f"pal-words-{OLD}": _ours("pal-words"),
+            f"pal-vectors-{MODEL}-{OLD}": _ours(f"pal-vectors-{MODEL}"),
+            f"pal-words-{NEW}": _ours("pal-words-building"),
+            f"pal-vectors-{MODEL}-{NEW}": _ours(f"pal-vectors-{MODEL}-building"),
+            f"pal-vectors-{MODEL}-{STRAY}": _ours(),
         }
     )
     live, building = layout.targets
@@ -34,7 +35,7 @@ def test_the_layout_is_read_from_the_aliases():
 
 def test_vectors_without_words_are_no_generation():
     """A rebuild that crashed before its words were made is none."""
-    layout = NAMES.read({f"pal-vectors-{MODEL}-{NEW}": {"aliases": {f"pal-vectors-{MODEL}-building": {}}}})
+    layout = NAMES.read({f"pal-vectors-{MODEL}-{NEW}": _ours(f"pal-vectors-{MODEL}-building")})
     assert (layout.live, layout.building, layout.targets) == (None, None, ())
     assert layout.indices == (f"pal-vectors-{MODEL}-{NEW}",)
 
@@ -47,7 +48,14 @@ def test_vectors_without_words_are_no_generation():
     ],
 )  # fmt: skip
 def test_what_is_not_ours_is_left_alone(foreign):
-    assert NAMES.read({foreign: {"aliases": {"pal-words": {}}}}).indices == ()
+    assert NAMES.read({foreign: _ours("pal-words")}).indices == ()
+
+
+@pytest.mark.parametrize("mark", [{}, {"mappings": {}}, {"mappings": {"_meta": {"palimpsest": FORMAT - 1}}}])
+def test_an_index_of_another_format_is_in_no_generation_but_can_be_dropped(mark):
+    """Made by a former version, or by somebody's restore under our name: its fields are not what is asked for."""
+    layout = NAMES.read({f"pal-words-{OLD}": {"aliases": {"pal-words": {}}, **mark}})
+    assert (layout.live, layout.indices) == (None, (f"pal-words-{OLD}",))
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_without_a_scope_there_is_no_query(nobody):
         lambda: queries.by_meaning(nobody, "meaning", "[1]", ANY, 5, ()),
         lambda: queries.counted(nobody),
         lambda: queries.held(nobody, after=0, limit=1),
-        lambda: queries.with_vectors(nobody, [1]),
+        lambda: queries.with_vectors(nobody, "meaning", [1]),
         lambda: queries.listed(nobody, ANY, order=[], limit=1, after=None, stems=[]),
     ):
         with pytest.raises(AttributeError):
@@ -66,7 +66,7 @@ def _all_bodies():
         yield from map(json.loads, leg.bodies)
     yield queries.counted(SCOPE)
     yield queries.held(SCOPE, after=0, limit=5)
-    yield json.loads(queries.with_vectors(SCOPE, [1, 2]))
+    yield json.loads(queries.with_vectors(SCOPE, "meaning", [1, 2]))
     yield queries.listed(SCOPE, ANY, order=[], limit=5, after=None, stems=[])
 
 

@@ -102,7 +102,7 @@ def test_without_an_index_the_list_comes_from_the_table_and_says_so(world: World
     world.parts.index.drop()
     first = listed(world, limit=3)
     assert [m["number"] for m in first["items"]] == [5, 3, 2]  # type: ignore[attr-defined]
-    assert first["degraded"] == "index_unavailable"
+    assert first["degraded"] == "index_missing"
     second = listed(world, limit=3, cursor=first["next"])  # type: ignore[arg-type]
     assert ([m["number"] for m in second["items"]], second["next"]) == ([1], None)  # type: ignore[attr-defined]
     assert [m["number"] for m in listed(world, text="fact 2")["items"]] == [3]  # type: ignore[attr-defined]

@@ -295,7 +295,7 @@ def test_without_an_embedder_that_answers_a_memory_is_stored_and_says_so(world: 
 def test_without_an_index_a_memory_is_stored_and_says_so(world: World) -> None:
     world.parts.index.drop()
     answer = world.add()
-    assert (answer["degraded"], answer["similar"]) == ("index_unavailable", [])
+    assert (answer["degraded"], answer["similar"]) == ("index_missing", [])
 
 
 def test_without_an_embedding_model_similar_ones_are_found_by_words() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from chalicelib.bootstrap import Parts
 from chalicelib.domain.drafts import Edit, Ending, Recall, Search
+from chalicelib.domain.projection import IndexEntry
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.scope import Right
 from chalicelib.errors import ForbiddenError, InvalidError, StaleVersionError, StoreUnavailableError
@@ -204,6 +205,19 @@ def test_without_an_embedder_that_answers_words_do_and_say_so(kitchen: World) ->
     kitchen.break_embedder()
     answer = search(kitchen, "cello")
     assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "embedder_unavailable")
+
+
+def test_when_the_index_has_lost_its_vectors_words_answer_and_say_so(kitchen: World) -> None:
+    """An operator deleted the index of vectors, and the reconciler has not been there yet."""
+    kitchen.settle()
+    scope, index = kitchen.scope(), kitchen.parts.index
+    memories = kitchen.parts.memories.page(scope, after=None, limit=9)
+    index.repair([IndexEntry(scope.space, kept.number, kept.revision, kept) for kept in memories])
+    answer = search(kitchen, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "reindex_needed")
+    kitchen.services.reconciler.compare(scope.space)
+    answer = search(kitchen, "cello")
+    assert (answer["matched_by"], answer["degraded"]) == ("meaning", None)
 
 
 def test_without_an_index_the_table_answers_and_says_so(kitchen: World) -> None:
