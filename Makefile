@@ -120,6 +120,7 @@ lock:  ## compile the pinned lists anew: make lock [UPGRADE=--upgrade]
 	  uv bundled.in -c local.txt -o bundled.txt; \
 	  uv dev.in -c local.txt -o dev.txt; \
 	  uv ministack.in -o ministack.txt; \
+	  uv mem0.in -o mem0.txt; \
 	  uv java.in -o java.txt; \
 	  uv lock.in -o lock.txt
 
