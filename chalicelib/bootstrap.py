@@ -151,7 +151,7 @@ def build(settings: Settings, parts: Parts, clock: Clock = utc_now) -> Services:
         rebuild=Rebuild(store, index, projector),
         reconciler=Reconciler(store, index, embedding, projector),
         retain=Retain(store, accounts, index, clock),
-        health=Health(accounts, index, parts.embedder, parts.queue),
+        health=Health(store, accounts, index, parts.embedder, parts.queue, clock),
     )
 
 

@@ -82,6 +82,8 @@ class Job(BaseModel):
     failed: int = 0
     cursor: int = 0
     """Last number that was worked on; a job that was interrupted goes on from here."""
+    model: str | None = None
+    """Fingerprint of the embedding model that this work is done with: what was done with another does not count."""
     error: str | None = None
 
 

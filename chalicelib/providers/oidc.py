@@ -9,6 +9,7 @@ import base64
 import json
 import math
 import threading
+import time
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
@@ -20,6 +21,7 @@ from chalicelib.errors import IdentityProviderUnavailableError
 if TYPE_CHECKING:
     from joserfc.jwa import JWSAlgModel
     from joserfc.jwk import Key
+    from urllib3 import BaseHTTPResponse
 
 ALGORITHMS: dict[str, str] = {"RS256": "RSA", "ES256": "EC", "EdDSA": "OKP"}
 """Algorithms that are taken, and the kind of key of each."""
@@ -180,17 +182,29 @@ def key_set_at(url: str, timeout_s: float = KEY_SET_TIMEOUT_S) -> KeySetSource:
 def _read(url: str, timeout_s: float) -> Mapping[str, Any]:
     import urllib3
 
+    until = time.monotonic() + timeout_s
     try:
         with urllib3.PoolManager(timeout=urllib3.Timeout(total=timeout_s), retries=False) as pool:
             headers = {"Accept": "application/json"}
             answer = pool.request("GET", url, headers=headers, redirect=False, preload_content=False)
-            body = answer.read(KEY_SET_MAX_BYTES + 1)
-            answer.close()
+            with answer:
+                body = _whole(answer, until)
     except urllib3.exceptions.HTTPError as error:
         raise IdentityProviderUnavailableError(f"its keys cannot be read: {type(error).__name__}") from error
     if answer.status != 200 or len(body) > KEY_SET_MAX_BYTES:
         raise IdentityProviderUnavailableError(f"its keys cannot be read: status {answer.status}")
     return _parsed(body)
+
+
+def _whole(answer: "BaseHTTPResponse", until: float) -> bytes:
+    """The body, or as much of it as shows that it is too large. The library's time-out is one of silence, so an answer
+    that comes drop by drop is given up here."""
+    body = bytearray()
+    while len(body) <= KEY_SET_MAX_BYTES and (chunk := answer.read1(1 << 16)):
+        body += chunk
+        if time.monotonic() > until:
+            raise IdentityProviderUnavailableError("its keys cannot be read: the answer takes too long")
+    return bytes(body)
 
 
 def _parsed(body: bytes) -> Mapping[str, Any]:

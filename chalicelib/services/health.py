@@ -5,20 +5,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from chalicelib import __version__
+from chalicelib.domain.scope import Space
 from chalicelib.errors import EmbeddingError, SearchIndexError, StoreError
-from chalicelib.ports import AccountStore, Embedder, Queue, SearchIndex
+from chalicelib.ports import AccountStore, Clock, Embedder, MemoryStore, Queue, SearchIndex
+from chalicelib.services.memory.project import pass_scope
+
+_NOBODY = pass_scope(Space.personal("nobody"), "health")
+"""A space that is nobody's: what is written there changes nothing."""
 
 
 @dataclass(frozen=True)
 class Health:
     """Looks at each part."""
 
+    memories: MemoryStore
     accounts: AccountStore
     index: SearchIndex
     embedder: Embedder | None
     queue: Queue
+    clock: Clock
     writable: Callable[[], object] = lambda: None
-    """Raises StoreError when the table can be read but not written now (a laptop's full disk)."""
+    """Raises StoreError when what the table is kept in cannot be written now (a laptop's full disk)."""
 
     def look(self) -> dict[str, Any]:
         """`{"status": "ok" | "degraded", "version", "parts": {table, index, embedder, helper_model, queue}}`.
@@ -36,17 +43,24 @@ class Health:
         return {"status": status, "version": __version__, "parts": parts}
 
     def _table(self) -> None:
+        """Read, and write what changes nothing: a table that can only be read is down, too."""
         self.accounts.installation()
+        self.memories.touch(_NOBODY, [1], self.clock())
         self.writable()
 
     def _index(self) -> str:
+        """It must be there, and answer what it is asked."""
         try:
-            return "ok" if self.index.ready() else "missing"
+            if not self.index.ready():
+                return "missing"
+            self.index.counts(_NOBODY)
+            return "ok"
         except SearchIndexError:
             return "down"
 
     def _embed(self) -> object:
-        return self.embedder.query("health") if self.embedder else None
+        """Ask for a vector of what is stored: those of queries may be answered from memory."""
+        return self.embedder.passages(["health"]) if self.embedder else None
 
 
 def _state(ask: Callable[[], object], failure: type[Exception]) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from chalicelib.sqlite_file import faults
-from chalicelib.sqlite_file.opening import connect, newer, open_ours
+from chalicelib.sqlite_file.opening import FORMAT, connect, newer, open_ours
 from chalicelib.sqlite_file.writer import Writer
 
 Step = tuple[str, ...]
@@ -91,6 +91,11 @@ class Database:
         if durable:
             for listener in self._listeners:
                 listener()
+
+    def check_writable(self) -> None:
+        """Raise StoreUnavailableError when the file cannot be written now: a page is, and nothing is changed by it."""
+        with self.write(durable=False) as connection:
+            connection.execute(f"PRAGMA user_version = {FORMAT}")
 
     def on_commit(self, listener: Callable[[], None]) -> None:
         """Call `listener` after each durable write of this process, in the writer's thread. It must be quick and

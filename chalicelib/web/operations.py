@@ -129,15 +129,17 @@ def _served(operation: Operation, view: View, call: Call) -> Response:
 
 
 def _answered(operation: Operation, view: View, call: Call) -> Response:
+    begun = False
     try:
         call.admit(
             public=operation.public,
             takes_query=operation.query is not None,
             takes_body=operation.body is not None,
         )
+        begun = True
         result = view(call)
     except PalimpsestError as error:
         return problem(error)
     except (StoreError, SearchIndexError) as error:
-        return problem(of_adapter(error))
+        return problem(of_adapter(error, may_have_written=begun and operation.writes))
     return result if isinstance(result, Response) else answer(operation.status, result)

@@ -52,8 +52,11 @@ def problem(error: PalimpsestError) -> Response:
     return answer(error.status, body, headers)
 
 
-def of_adapter(error: StoreError | SearchIndexError) -> PalimpsestError:
-    """What an adapter's error means to a caller, where no service has turned it into something better."""
+def of_adapter(error: StoreError | SearchIndexError, *, may_have_written: bool) -> PalimpsestError:
+    """What an adapter's error means to a caller, where no service has turned it into something better.
+
+    `may_have_written`: the work had begun, and a commit of it may lie before the call that failed. Then nobody is
+    told that nothing was changed, though the failed call itself changed nothing."""
     if isinstance(error, ItemTooLargeError):
         return TooLargeError("it is too large to be stored; nothing was changed")
     if isinstance(error, StaleVersionError):
@@ -61,9 +64,9 @@ def of_adapter(error: StoreError | SearchIndexError) -> PalimpsestError:
     if isinstance(error, SearchIndexError):
         return UnavailableError("the search index does not answer", part="index")
     log.error("the table failed", extra={"error": type(error).__name__})
-    if isinstance(error, StoreUnavailableError) and error.unknown:
+    if may_have_written or (isinstance(error, StoreUnavailableError) and error.unknown):
         return UnavailableError(
-            "the table did not answer in time; repeat with the same Idempotency-Key to learn whether it was done",
+            "the table did not answer; repeat with the same Idempotency-Key to learn whether it was done",
             part="table",
         )
     return UnavailableError("the table does not answer; nothing was changed", part="table")

@@ -44,6 +44,12 @@ class DataFolder:
                 "choose another folder with PALIMPSEST_DATA."
             ) from error
         self.withdraw()  # left by a process that was killed: nobody is there
+        if (self.path / "key").exists() and not self._has_data():
+            self._lock.close()
+            raise DataFolderError(
+                f"{self.database} is missing or empty, although this folder has been used. Restore it from a backup, "
+                f"or remove {self.path / 'key'} to begin anew."
+            )
 
     @property
     def database(self) -> Path:
@@ -94,6 +100,14 @@ class DataFolder:
         """Let others use the folder."""
         self.withdraw()
         self._lock.close()
+
+    def _has_data(self) -> bool:
+        """Whether the file of the database holds anything. A key is kept only after the first write to it, so an
+        empty one was lost; SQLite would take it for a new one, and throw away its log."""
+        try:
+            return self.database.stat().st_size > 0
+        except FileNotFoundError:
+            return False
 
     def _write(self, name: str, text: str) -> None:
         """Whole or not at all, and for the owner's eyes only from its first moment."""

@@ -66,7 +66,8 @@ class LocalService:
             self._database = Database(self._folder.database)
             made.callback(_within, DATABASE_S, self._database.close)
             built = build(settings, parts_of(settings, self._database))
-            self.services = replace(built, health=replace(built.health, writable=self._folder.check_room))
+            can_write = partial(writable, self._folder, self._database)
+            self.services = replace(built, health=replace(built.health, writable=can_write))
             use(self.services)
             self._server = HttpServer(
                 Front(app, settings.max_body_bytes, self._hosts()),
@@ -199,6 +200,12 @@ class LocalService:
             return
         if found["degraded"] == "embedder_unavailable":
             log.warning("the embedding model does not answer", extra={"part": "embedder"})
+
+
+def writable(folder: DataFolder, database: Database) -> None:
+    """Raise StoreUnavailableError when the data folder has no room, or its file cannot be written now."""
+    folder.check_room()
+    database.check_writable()
 
 
 def _within(seconds: float, work: Callable[[], object]) -> None:

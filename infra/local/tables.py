@@ -10,6 +10,7 @@ from pynamodb.exceptions import PynamoDBException
 from chalicelib.bootstrap import tables_of
 from chalicelib.errors import StoreUnavailableError
 from chalicelib.settings import Settings
+from chalicelib.stores.dynamodb.connection import believing_only_json
 from chalicelib.stores.dynamodb.provision import create_tables
 from chalicelib.stores.dynamodb.tables import DEFINITIONS, MEMORY, TableDefinition
 from infra.local.cannot_start import CannotStartError
@@ -80,6 +81,7 @@ class CloudTables:
             retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
         )
         client: Any = boto3.client  # which services there are, its types do not know
-        return client(
+        made = client(
             service, region_name=settings.region, endpoint_url=settings.dynamodb_endpoint, config=config
         )
+        return believing_only_json(made)

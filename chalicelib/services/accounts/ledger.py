@@ -23,10 +23,10 @@ from chalicelib.domain.accounts import (
 )
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.shown_accounts import Shown
-from chalicelib.errors import ConflictError, NotFoundError, StaleVersionError
+from chalicelib.errors import AlreadyDoneError, ConflictError, NotFoundError, StaleVersionError
 from chalicelib.ports import AccountStore, InboxStore
 from chalicelib.services.accounts.access import Caller
-from chalicelib.services.idempotency import Request, once, record
+from chalicelib.services.idempotency import Request, once, record, replay
 
 TRIES = 5
 CHUNK = 30
@@ -90,11 +90,23 @@ class Ledger:
         self, deed: Deed, writes: Sequence[EntityWrite], request: Request, outcome: dict[str, Any]
     ) -> None:
         """Write a deed of any size, in order, CHUNK writes at a time. Only the last part keeps the outcome, so a
-        repeat finishes what was interrupted."""
+        repeat finishes what was interrupted; the first of several notes that the deed has begun."""
         parts = [writes[start : start + CHUNK] for start in range(0, len(writes), CHUNK)] or [writes]
+        begun = self.begun(request)
         for part in parts[:-1]:
-            self.commit(deed, part, request, None)
+            try:
+                self.commit(deed, part, request.part(1), None if begun else {"begun": deed.op})
+            except (
+                AlreadyDoneError
+            ) as error:  # done, but its answer was lost: the rest follows from what is current
+                raise StaleVersionError((deed.target,)) from error
+            begun = True
         self.commit(deed, parts[-1], request, outcome)
+
+    def begun(self, request: Request) -> bool:
+        """Whether a part of this request was done before: what is current now is then partly its own work, and the
+        version that it names need not be current any more."""
+        return replay(self.inbox, request.part(1)) is not None
 
 
 def _against_others(work: Callable[[], Shown]) -> Shown:

@@ -71,7 +71,6 @@ class Categories:
 
         def work() -> dict[str, Any]:
             here = self._look(scope, request)
-            check_may_configure(scope)
             if len(here.categories) >= CATEGORIES_MAX:
                 raise ConflictError(f"at most {CATEGORIES_MAX} categories in a space", max=CATEGORIES_MAX)
             self._check_name(here, draft.name, None)
@@ -95,7 +94,6 @@ class Categories:
 
         def work() -> dict[str, Any]:
             here = self._look(scope, request)
-            check_may_configure(scope)
             current = self._existing(here, category)
             self._check_version(here, current, draft.version)
             if draft.name is not None:
@@ -115,7 +113,6 @@ class Categories:
 
         def work() -> dict[str, Any]:
             here = self._look(scope, request)
-            check_may_configure(scope)
             current = self._existing(here, category)
             if version is not None:
                 self._check_version(here, current, version)
@@ -138,6 +135,7 @@ class Categories:
                     continue
             raise ConflictError("the categories are being changed by others; try again")
 
+        check_may_configure(scope)
         return once(self.inbox, request, lambda outcome: self._again(scope, outcome), tried)
 
     def _again(self, scope: Scope, outcome: dict[str, Any]) -> dict[str, Any]:

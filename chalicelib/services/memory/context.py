@@ -10,15 +10,25 @@ from chalicelib.domain.category import Category, find, recallable_ids
 from chalicelib.domain.change import Change
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.records import Commit, SpaceRecord, SpaceWrite
-from chalicelib.domain.scope import Right, Scope
+from chalicelib.domain.scope import Right, Scope, Space
 from chalicelib.domain.shown import show_memory
 from chalicelib.domain.vitality import Retention
-from chalicelib.errors import ForbiddenError, InvalidError, NotFoundError, StaleVersionError
+from chalicelib.errors import (
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    StaleVersionError,
+    UnauthenticatedError,
+)
 from chalicelib.ports import AccountStore, Clock, MemoryStore
 
 
-def require(scope: Scope, right: Right) -> None:
-    """Raises ForbiddenError unless the scope holds `right`."""
+def require(scope: Scope | None, right: Right) -> None:
+    """What every use case asks first, before it looks at anything, an earlier outcome of the request too. Raises
+    UnauthenticatedError for what is no scope of a space (CASES: memanto PR#1873), ForbiddenError unless the scope
+    holds `right`."""
+    if not isinstance(scope, Scope) or not isinstance(getattr(scope, "space", None), Space):
+        raise UnauthenticatedError("nobody is signed in")
     if not scope.allows(right):
         raise ForbiddenError(
             f"this needs the right to {right.value} in {scope.space.name}", right=right.value

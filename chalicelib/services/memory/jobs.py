@@ -19,7 +19,7 @@ from chalicelib.errors import (
 )
 from chalicelib.ports import Clock, InboxStore, MemoryStore, Queue, SearchIndex
 from chalicelib.services.idempotency import Request, once, record
-from chalicelib.services.memory.context import Spaces
+from chalicelib.services.memory.context import Spaces, require
 from chalicelib.services.memory.embedding import Embedding
 from chalicelib.services.memory.project import Projector, pages, pass_scope
 
@@ -64,6 +64,7 @@ class Jobs:
             self.store.commit(scope, Commit(jobs=(JobWrite(job=job, expected=None),), idempotency=done))
             return {"job": _show(job)}
 
+        require(scope, Right.WRITE)
         return once(self.inbox, request, lambda outcome: self.get(scope, outcome["job"]), work)
 
     def get(self, scope: Scope, job: str) -> dict[str, Any]:
@@ -102,13 +103,14 @@ class Jobs:
 
     def run(self, scope: Scope, job_id: str, more_time: Callable[[], bool]) -> bool:
         """Go on with a job until it is finished, or `more_time` says no: then a message is sent to go on with it;
-        whether it is finished. Each step is saved, and safe to repeat: an interrupted job goes on from its cursor.
+        whether it is finished. Each step is saved, and safe to repeat: an interrupted job goes on from its cursor, and
+        from the beginning when the embedding model is another one by now.
         Raises StoreError: the message is to be delivered again."""
         job = self.store.job(scope, job_id)
         if job is None or not _unfinished(job):
             return True
         try:
-            job = self._save(scope, job, state="running")
+            job = self._save(scope, job, state="running", **self._anew_with_another_model(job))
             for memories in pages(self.store, scope, after=job.cursor):
                 entries, lacking = self.projector.entries(scope, memories)
                 failed = {entry.number for entry in self.index.apply(entries)} | lacking
@@ -128,6 +130,11 @@ class Jobs:
         except StaleVersionError:
             return True  # another worker has it
         return True
+
+    def _anew_with_another_model(self, job: Job) -> dict[str, Any]:
+        """What a job forgets that was begun with another embedding model than the one in use."""
+        model = self.embedding.fingerprint
+        return {} if job.model == model else {"model": model, "cursor": 0, "done": 0, "failed": 0}
 
     def _complete(self, scope: Scope, job: Job) -> None:
         if job.failed:
@@ -173,6 +180,7 @@ class Jobs:
                 self.store.commit(scope, Commit(idempotency=done))
             return count
 
+        require(scope, Right.WRITE)
         return once(self.inbox, request, lambda outcome: int(outcome["started"]), work)
 
     def _start_where_needed(self, space: Space, request: Request) -> bool:
@@ -188,4 +196,4 @@ def _unfinished(job: Job) -> bool:
 
 
 def _show(job: Job) -> dict[str, Any]:
-    return job.model_dump(mode="json", exclude={"space", "cursor", "version"})
+    return job.model_dump(mode="json", exclude={"space", "cursor", "version", "model"})

@@ -13,7 +13,7 @@ from chalicelib.domain.secrets import looks_like_secret
 from chalicelib.errors import ConflictError, NotFoundError, StaleVersionError, TooLargeError
 from chalicelib.ports import InboxStore, MemoryStore
 from chalicelib.services.idempotency import Request, once, record
-from chalicelib.services.memory.context import Spaces, Surroundings
+from chalicelib.services.memory.context import Spaces, Surroundings, require
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,10 @@ class MergeMemories:
         """One new memory with `text`, `derived_from` the merged ones, which are retired with `replaced_by` the new.
 
         Answers `{"memory": {…}, "merged": [{…}, …]}`. What the draft does not say is taken from the merged ones:
-        the highest importance, the category and kind that they share or else the first one's. Undone as a whole.
+        the highest importance, the first category that there is, the kind of the first one. Undone as a whole.
         Raises NotFoundError, ConflictError (a stale version, or one that is not active; the current state is in it).
         """
+        require(scope, Right.WRITE)
         return once(
             self.inbox,
             request,
@@ -102,10 +103,7 @@ class MergeMemories:
 
 def _merged(here: Surroundings, draft: Merge, old: list[Memory], number: int) -> Memory:
     said = draft.model_fields_set
-    shared = {memory.category for memory in old}
-    category = here.category_id(draft.category) if "category" in said else old[0].category
-    if "category" not in said and len(shared) > 1:
-        category = next((memory.category for memory in old if memory.category), None)
+    category = here.category_id(draft.category) if "category" in said else _kept_category(here, old)
     scores = [memory.importance for memory in old if memory.importance is not None]
     return Memory(
         space=here.scope.space.key,
@@ -125,6 +123,13 @@ def _merged(here: Surroundings, draft: Merge, old: list[Memory], number: int) ->
         recorded_by=here.scope.actor,
         updated_at=here.now,
     )
+
+
+def _kept_category(here: Surroundings, old: list[Memory]) -> str | None:
+    """The first category that there is. One that was deleted counts as none (M9); it stays the merged one's only when
+    there is no other, so that undoing its deletion brings this memory back into it, too."""
+    there = {category.id for category in here.categories}
+    return min(old, key=lambda memory: (memory.category not in there, memory.category is None)).category
 
 
 def _ended(here: Surroundings, memory: Memory, replacement: int) -> Memory:

@@ -15,6 +15,8 @@ from chalicelib.services.memory.embedding import Embedding
 TRIES = 3
 STEP = 128
 """Memories read, embedded and applied at a time."""
+NEVER_USED = 0
+"""The revision of what stands in the index for a number that no memory has: the first memory to get it wins."""
 
 
 def pass_scope(space: Space, name: str) -> Scope:
@@ -131,8 +133,8 @@ class Reconciler:
     ) -> Differences:
         """Compare a space, whole or (`sample`) that many memories from a random place on, and repair what differs.
 
-        What the index is only behind with (`unprojected`) is left to the projector. Raises SearchIndexError,
-        StoreError.
+        What the index is only behind with (`unprojected`), or is changed meanwhile, is left to the projector. Raises
+        SearchIndexError, StoreError.
         """
         scope = pass_scope(space, "reconciler")
         found = Differences()
@@ -169,25 +171,26 @@ class Reconciler:
         behind: set[int],
         found: Differences,
     ) -> None:
-        wrong: list[int] = []
         complete = self.embedding.complete(scope.space, self.store.space(scope))
-        for memory in memories:
-            found.checked += 1
-            if memory.number in behind:
-                continue
-            kind = self._difference(memory, indexed.get(memory.number), complete)
-            if kind is not None:
-                kind_list: list[int] = getattr(found, kind)
-                kind_list.append(memory.number)
-                wrong.append(memory.number)
-        known = {memory.number for memory in memories}
-        extra = [
-            state
+        found.checked += len(memories)
+        wrong = {
+            memory.number: kind
+            for memory in memories
+            if (kind := self._difference(memory, indexed.get(memory.number), complete))
+        }
+        known = {memory.number: memory for memory in memories}
+        wrong |= {
+            number: "extra"
             for number, state in indexed.items()
-            if number not in known and number not in behind and state.content_hash
-        ]
-        found.extra += [state.number for state in extra]
-        self._repair(scope, wrong, extra)
+            if number not in known and state.revision != NEVER_USED
+        }
+        suspected = [number for number in wrong if number not in behind]
+        now = self.store.get_many(scope, suspected)
+        settled = [n for n in suspected if _same(known.get(n), now.get(n))]
+        for number in settled:
+            kind_list: list[int] = getattr(found, wrong[number])
+            kind_list.append(number)
+        self._repair(scope, settled)
 
     def _difference(self, memory: Memory, state: IndexedState | None, complete: bool) -> str | None:
         gone = memory.state is State.ERASED
@@ -199,11 +202,22 @@ class Reconciler:
             return "unembedded"
         return None
 
-    def _repair(self, scope: Scope, wrong: Sequence[int], extra: Sequence[IndexedState]) -> None:
-        entries, _ = self.projector.entries(scope, list(self.store.get_many(scope, wrong).values()))
-        entries += [IndexEntry(scope.space, state.number, state.revision + 1, None) for state in extra]
-        if entries:
+    def _repair(self, scope: Scope, numbers: Sequence[int]) -> None:
+        """Write these as the table has them, whatever the index has: again when they are changed meanwhile, for a
+        projector may have given the index the newer state already, which this took back."""
+        while numbers:
+            memories = self.store.get_many(scope, numbers)
+            entries, _ = self.projector.entries(scope, list(memories.values()))
+            unused = [number for number in numbers if number not in memories]
+            entries += [IndexEntry(scope.space, number, NEVER_USED, None) for number in unused]
             self.index.repair(entries)
+            now = self.store.get_many(scope, numbers)
+            numbers = [n for n in numbers if not _same(memories.get(n), now.get(n))]
+
+
+def _same(before: Memory | None, now: Memory | None) -> bool:
+    """Whether nothing was written to a memory, or to its number, in between."""
+    return (before and before.revision) == (now and now.revision)
 
 
 def by_space(places: Sequence[tuple[str, int]]) -> list[tuple[Space, list[int]]]:

@@ -66,7 +66,7 @@ class SearchAndRecall:
         already seen. Counts as use unless `dry_run` (M26). Raises InvalidError for a query without any letter.
         """
         here = self.spaces.look(scope, Right.READ)
-        if not any(unicodedata.category(character) in _SAID for character in draft.query):
+        if not (self.analyzer.stems(draft.query) or _says_something(draft.query)):
             raise InvalidError("query", "holds no word to search for")
         limits = here.accounts.installation().recall
         most = limits.memories if draft.max is None else draft.max
@@ -90,7 +90,7 @@ class SearchAndRecall:
         seen = frozenset(draft.seen)
         asked = only_recallable(MemoryFilter(), here.recallable)
         unrecalled = None
-        if here.recallable is not None:
+        if here.recallable is not None and here.scope.actor.kind != "model":  # who may not list them
             unrecalled = MemoryFilter(category_not_in=here.recallable, exclude=seen)
         if not self.analyzer.stems(draft.query) and not self.finder.by_meaning(here):
             return self._newest(here, asked, most + len(seen)), seen
@@ -131,6 +131,10 @@ class SearchAndRecall:
         except StoreError:
             return "use_not_counted"
         return None
+
+
+def _says_something(text: str) -> bool:
+    return any(unicodedata.category(character) in _SAID for character in text)
 
 
 def _show_found(here: Surroundings, one: Found, *, explain: bool) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from chalicelib.errors import (
 )
 from chalicelib.ports import InboxStore, MemoryStore
 from chalicelib.services.idempotency import Request, once, record
-from chalicelib.services.memory.context import Spaces, Surroundings
+from chalicelib.services.memory.context import Spaces, Surroundings, require
 
 TRIES = 5
 """How often a change for which no version was named is tried against others' changes."""
@@ -138,6 +138,7 @@ class Revise:
                 return answer
             raise ConflictError("it is being changed by others; try again", number=number)
 
+        require(scope, Right.WRITE)
         return once(self.inbox, request, lambda outcome: outcome, work)
 
     def _erase(self, here: Surroundings, memory: Memory, request: Request) -> dict[str, Any]:
@@ -183,6 +184,7 @@ class Revise:
         evolve: Evolve,
         request: Request,
     ) -> dict[str, Any]:
+        require(scope, Right.WRITE)
         return once(
             self.inbox,
             request,

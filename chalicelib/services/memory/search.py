@@ -93,7 +93,7 @@ class Finder:
             answers = self.index.search(here.scope, queries)
         except SearchIndexError as error:
             return self._without_index(here, text, wanted, limit, error.degraded)
-        if how.vector is not None and _without_vectors([hit for hits in answers for hit in hits]):
+        if how.vector is not None and _without_vectors(answers, fresh):
             how = _How(None, None, "reindex_needed")
         unrelated = self.embedding.unrelated if how.model else None
         gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
@@ -220,10 +220,12 @@ class Finder:
         return Finding(best, "words", why)
 
 
-def _without_vectors(hits: Sequence[Hit]) -> bool:
-    """Whether what was found was found by words alone, although vectors were asked for too: there are none then, for
-    some vectors are always the nearest."""
-    return bool(hits) and all(hit.meaning is None and hit.context_meaning is None for hit in hits)
+def _without_vectors(answers: Sequence[Sequence[Hit]], fresh: Sequence[IndexEntry]) -> bool:
+    """Whether the index found by words alone, although vectors were asked for too: it has none then, for some vectors
+    are always the nearest. What is `fresh` may have none yet."""
+    late = {entry.number for entry in fresh}
+    settled = [hit for hits in answers for hit in hits if hit.number not in late]
+    return bool(settled) and all(hit.meaning is None and hit.context_meaning is None for hit in settled)
 
 
 def rounded(why: dict[str, float]) -> dict[str, float]:

@@ -14,7 +14,7 @@ from chalicelib.errors import ConflictError, NotFoundError, StaleVersionError
 from chalicelib.ports import InboxStore, MemoryStore
 from chalicelib.services.idempotency import Request, once, record
 from chalicelib.services.memory.categories import category_change, check_may_configure
-from chalicelib.services.memory.context import Spaces, Surroundings
+from chalicelib.services.memory.context import Spaces, Surroundings, require
 
 _FIELDS = tuple(name for name in (*CONTENT_FIELDS, *STATE_FIELDS) if name not in ("context", "context_from"))
 """What an undo gives back. A context is no change of anybody's."""
@@ -35,6 +35,7 @@ class Undo:
         Answers `{"undone": id, "memories": […], "categories": […]}`. The undo is a change too, and can be undone.
         Raises NotFoundError; ConflictError when it was an erase, or a field was changed since (with current state).
         """
+        require(scope, Right.WRITE)
         return once(
             self.inbox,
             request,

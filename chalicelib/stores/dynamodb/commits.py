@@ -11,7 +11,7 @@ from chalicelib.domain.change import Change
 from chalicelib.domain.records import CategoryWrite, Commit, JobWrite, MemoryWrite, SpaceWrite
 from chalicelib.domain.scope import Scope
 from chalicelib.stores.dynamodb import items, keys
-from chalicelib.stores.dynamodb.keys import in_space
+from chalicelib.stores.dynamodb.keys import in_space, partition
 from chalicelib.stores.dynamodb.tables import (
     LINK,
     NUMBERS,
@@ -36,7 +36,9 @@ def at_version(expected: int | None) -> Condition:
 
 
 def transaction_of(scope: Scope, commit: Commit, written: datetime) -> Transaction:
-    """All of `commit` but its idempotency record and its vectors. `written` is now, by our clock."""
+    """All of `commit` but its idempotency record and its vectors. `written` is now, by our clock. Nothing is committed
+    without a scope, not even what is in no space."""
+    partition(scope)
     stripped = set(commit.strip)
     transaction = Transaction()
     for memory in commit.memories:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from pynamodb.connection import Connection
 from pynamodb.connection.base import MetaTable
 from pynamodb.expressions.condition import Condition
 
+from chalicelib.stores.dynamodb.connection import CarefulConnection
 from chalicelib.stores.dynamodb.keys import Key
 from chalicelib.stores.dynamodb.retries import Retries
 from chalicelib.stores.dynamodb.tables import DEFINITIONS, PK, SK, TableDefinition
@@ -52,7 +52,7 @@ class Database:
         key, secret = access.credentials or (None, None)
         self._access = access
         self._retries = access.retries
-        self.connection = Connection(
+        self.connection = CarefulConnection(
             region=access.region,
             host=access.endpoint,
             connect_timeout_seconds=access.connect_timeout,

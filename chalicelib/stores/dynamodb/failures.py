@@ -7,6 +7,8 @@ from botocore.exceptions import BotoCoreError, ClientError, HTTPClientError, Inc
 from botocore.exceptions import ConnectionError as NotConnectedError
 from pynamodb.exceptions import CancellationReason, PynamoDBException, TransactWriteError
 
+from chalicelib.stores.dynamodb.connection import UnreadableAnswerError
+
 
 class Failure(StrEnum):
     """Kinds of failure; the text is what a person reads."""
@@ -17,6 +19,7 @@ class Failure(StrEnum):
     THROTTLED = "throttled"
     UNREACHED = "not reached"
     SILENT = "no answer in time"
+    UNREADABLE = "an answer that cannot be read"
     BROKEN = "an error inside the database"
     TOO_LARGE = "an item or a space is larger than the database keeps"
     REFUSED = "refused"
@@ -29,7 +32,7 @@ class Failure(StrEnum):
     @property
     def uncertain(self) -> bool:
         """Whether the write that failed so may have happened all the same."""
-        return self in (Failure.SILENT, Failure.BROKEN, Failure.IN_PROGRESS)
+        return self in (Failure.SILENT, Failure.UNREADABLE, Failure.BROKEN, Failure.IN_PROGRESS)
 
 
 _BY_CODE: dict[str, Failure] = {
@@ -98,6 +101,8 @@ def _answer(error: PynamoDBException) -> tuple[str, str]:
 def _of_transport(cause: BotoCoreError) -> Failure:
     if isinstance(cause, NotConnectedError):
         return Failure.UNREACHED
+    if isinstance(cause, UnreadableAnswerError):
+        return Failure.UNREADABLE
     if isinstance(cause, HTTPClientError | IncompleteReadError):
         return Failure.SILENT
     return Failure.REFUSED

@@ -105,6 +105,19 @@ def test_a_kept_key_is_read_again(opened: Open, tmp_path: Path) -> None:
     assert folder.read_key() == "\ufffd"
 
 
+@pytest.mark.parametrize("lost", ["missing", "empty"])
+def test_a_used_folder_whose_data_are_gone_is_not_begun_anew_unasked(
+    opened: Open, tmp_path: Path, lost: str
+) -> None:
+    (tmp_path / "key").write_text("plm_x\n")
+    if lost == "empty":
+        (tmp_path / "palimpsest.sqlite").touch()
+    with pytest.raises(DataFolderError, match=r"missing or empty.*Restore it from a backup, or remove .*key"):
+        DataFolder(tmp_path)
+    (tmp_path / "key").unlink()
+    opened(tmp_path)
+
+
 def test_a_key_that_cannot_be_read_is_a_plain_sentence(opened: Open, tmp_path: Path) -> None:
     folder = opened(tmp_path)
     (tmp_path / "key").mkdir()

@@ -209,6 +209,15 @@ def test_a_folder_that_cannot_be_written_is_told_by_health_until_it_can(tmp_path
         assert here.ask("GET", "/v1/health")[1]["status"] == "ok"
 
 
+def test_a_file_that_cannot_be_written_is_told_by_health_although_there_is_room(tmp_path: Path) -> None:
+    with running(tmp_path) as here:
+        connection = here.service._database._writer._connection
+        connection.execute("PRAGMA query_only = ON")
+        assert here.ask("GET", "/v1/health")[1]["parts"]["table"] == "down"
+        connection.execute("PRAGMA query_only = OFF")
+        assert here.ask("GET", "/v1/health")[1]["status"] == "ok"
+
+
 def test_an_embedder_that_does_not_answer_at_start_is_said_and_no_reason_to_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -4,7 +4,9 @@ import base64
 import hmac
 import json
 import threading
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -329,6 +331,9 @@ class Answers(BaseHTTPRequestHandler):
     """A small web server that answers what the path says."""
 
     def do_GET(self) -> None:
+        if self.path == "/drops":
+            self._drop_by_drop()
+            return
         status, body = {
             "/keys": (200, b'{"keys": []}'),
             "/prose": (200, b"<html>"),
@@ -342,6 +347,15 @@ class Answers(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+
+    def _drop_by_drop(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "1000")
+        self.end_headers()
+        with suppress(OSError):  # the other side has had enough
+            for _ in range(1_000):
+                self.wfile.write(b" ")
+                time.sleep(0.02)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
         """Nothing on the terminal."""
@@ -370,6 +384,14 @@ def test_any_other_answer_is_said_to_be_unavailable(web: str, path: str) -> None
 def test_a_provider_that_does_not_answer_is_said_to_be_unavailable() -> None:
     with pytest.raises(IdentityProviderUnavailableError):
         key_set_at("http://127.0.0.1:9", timeout_s=0.5)()
+
+
+def test_an_answer_that_comes_drop_by_drop_is_given_up(web: str) -> None:
+    """RELIABILITY R12: each drop is in time, the whole never; every sign-in would wait for it."""
+    began = time.monotonic()
+    with pytest.raises(IdentityProviderUnavailableError, match="too long"):
+        key_set_at(f"{web}/drops", timeout_s=0.3)()
+    assert time.monotonic() - began < 10
 
 
 @pytest.mark.parametrize(

@@ -321,6 +321,26 @@ def test_a_full_disk_that_takes_the_whole_batch_back_is_told_to_all_of_it(on_dis
     assert notes(on_disk) == []
 
 
+def test_a_look_whether_it_can_be_written_writes_and_changes_nothing(
+    on_disk: Database, tmp_path: Path
+) -> None:
+    log = tmp_path / "palimpsest.db-wal"
+    before = log.stat().st_size
+    on_disk.check_writable()
+    assert log.stat().st_size > before
+    with on_disk.read() as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == 1
+
+
+def test_a_file_that_can_only_be_read_is_told(on_disk: Database) -> None:
+    connection = on_disk._writer._connection
+    connection.execute("PRAGMA query_only = ON")
+    with pytest.raises(StoreUnavailableError, match="may not be written"):
+        on_disk.check_writable()
+    connection.execute("PRAGMA query_only = OFF")
+    on_disk.check_writable()
+
+
 def test_another_program_s_lock_is_told(on_disk: Database, tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / "palimpsest.db", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

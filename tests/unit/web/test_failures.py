@@ -91,7 +91,7 @@ def test_the_log_of_an_unknown_error_holds_no_text_of_a_memory(
 
 
 FAILURES: list[tuple[Exception, int, str, str]] = [
-    (StoreUnavailableError("throttled"), 503, "table", "nothing was changed"),
+    (StoreUnavailableError("throttled"), 503, "table", "the table"),
     (StoreUnavailableError("timed out", unknown=True), 503, "table", "repeat with the same Idempotency-Key"),
     (StaleVersionError(("1",)), 503, "table", "try again"),
     (IndexUnavailableError("timed out"), 503, "index", "search index"),
@@ -118,6 +118,36 @@ def test_a_part_that_is_down_is_named(
     assert reply.json["error"]["details"] == {"part": part}
     assert says in reply.json["error"]["message"]
     assert int(reply.headers["retry-after"]) > 0
+
+
+def test_a_read_or_a_sign_in_that_fails_says_that_nothing_was_changed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise StoreUnavailableError("throttled")
+
+    monkeypatch.setattr(client.world.parts.accounts, "key", fail)
+    for name in ("get_memory", "add_memory"):
+        assert "nothing was changed" in ask(client, name).json["error"]["message"]
+
+
+@pytest.mark.parametrize("unknown", [True, False])
+def test_a_write_that_fails_does_not_say_that_nothing_was_changed(
+    client: Client, monkeypatch: pytest.MonkeyPatch, unknown: bool
+) -> None:
+    """The call that failed may be a read for the answer, or a later part of a batch: the commit lies before it."""
+    installation = client.world.parts.accounts.installation
+
+    def fail() -> Any:
+        if client.world.parts.memories.page(client.world.scope(), after=None, limit=1):
+            raise StoreUnavailableError("throttled", unknown=unknown)
+        return installation()
+
+    monkeypatch.setattr(client.world.parts.accounts, "installation", fail)
+    reply = ask(client, "add_memory")
+    assert (reply.status, code_of(reply)) == (503, "unavailable")
+    assert "nothing was changed" not in reply.json["error"]["message"]
+    assert "repeat with the same Idempotency-Key" in reply.json["error"]["message"]
 
 
 def test_what_is_too_large_for_the_store_is_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,15 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.account_drafts import AccountEdit, NewAccount, NewKey, PersonalSettingsEdit
-from chalicelib.domain.accounts import Account
-from chalicelib.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError, UnauthenticatedError
+from chalicelib.domain.accounts import Account, AccountCommit
+from chalicelib.errors import (
+    AlreadyDoneError,
+    ConflictError,
+    ForbiddenError,
+    InvalidError,
+    NotFoundError,
+    UnauthenticatedError,
+)
 from chalicelib.services.accounts.ledger import CHUNK
 from chalicelib.services.accounts.sign_in import SignIn
 from tests.unit.services.accounts.world import World, but
@@ -226,22 +233,53 @@ def test_a_deleted_account_is_disabled_and_its_keys_are_gone(world: World) -> No
         SignIn(world.store).authenticate(f"Bearer {key}", world.now)
 
 
-def test_an_interrupted_deletion_is_finished_by_its_repeat(world: World) -> None:
+@pytest.mark.parametrize("version", [None, 1])
+def test_an_interrupted_deletion_is_finished_by_its_repeat(world: World, version: int | None) -> None:
+    """Also one that named the version: its own first part has changed that."""
     root, anna = world.person("root", admin=True), world.person("anna")
-    for number in range(CHUNK + 3):
+    for number in range(2 * CHUNK + 3):
         world.keys.create(anna, NewKey(name=f"key {number}"), world.request())
 
     def power_cut() -> None:
         raise KeyboardInterrupt
 
-    world.store.meanwhile += [lambda: None, power_cut]
-    with pytest.raises(KeyboardInterrupt):
-        world.people.delete(root, "acc_anna", world.request("k"))
-    there = world.store.account("acc_anna")
-    assert there is not None
-    assert there.disabled
-    world.people.delete(root, "acc_anna", world.request("k"))
+    for meanwhile in ([lambda: None, power_cut], [lambda: None, power_cut]):
+        world.store.meanwhile += meanwhile
+        with pytest.raises(KeyboardInterrupt):
+            world.people.delete(root, "acc_anna", world.request("k"), version=version)
+        there = world.store.account("acc_anna")
+        assert there is not None
+        assert there.disabled
+    world.people.delete(root, "acc_anna", world.request("k"), version=version)
     assert world.store.keys_of("acc_anna") == []
+
+
+def test_a_deletion_goes_on_when_a_store_finds_its_first_part_done_already(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The answer to it was lost on the way, and the store asked again by itself."""
+    root, anna = world.person("root", admin=True), world.person("anna")
+    for number in range(CHUNK + 3):
+        world.keys.create(anna, NewKey(name=f"key {number}"), world.request())
+    commit = world.store.commit
+
+    def done_before(what: AccountCommit) -> None:
+        monkeypatch.setattr(world.store, "commit", commit)
+        commit(what)
+        raise AlreadyDoneError
+
+    monkeypatch.setattr(world.store, "commit", done_before)
+    answer = world.people.delete(root, "acc_anna", world.request("k"), version=1)
+    assert answer["account"]["disabled"] is True
+    assert world.store.keys_of("acc_anna") == []
+
+
+def test_a_deletion_that_is_begun_without_a_key_is_no_excuse_for_a_stale_version(world: World) -> None:
+    root = world.person("root", admin=True)
+    world.account("anna")
+    world.people.edit(root, "acc_anna", AccountEdit(name="Anne"), world.request())
+    with pytest.raises(ConflictError, match="not current"):
+        world.people.delete(root, "acc_anna", world.request("k"), version=1)
 
 
 def test_deleting_an_account_twice_is_no_error(world: World) -> None:

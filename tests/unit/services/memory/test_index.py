@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -121,6 +122,68 @@ def test_every_difference_is_found_and_repaired(world: World) -> None:
     assert world.find("renewed") == [299]
 
 
+def test_a_memory_that_is_written_while_the_reconciler_looks_stays_in_the_index(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RELIABILITY R5, R6: it was taken for one that the table does not have, and was found no more."""
+    world.add_facts(3)
+    page = type(world.parts.memories).page
+    added: list[int] = []
+
+    def page_before_a_write(store: Any, *asked: Any, **how: Any) -> Any:
+        found = page(store, *asked, **how)
+        if not found and not added:
+            added.append(world.add("a lantern")["memory"]["number"])
+            world.settle()
+        return found
+
+    monkeypatch.setattr(type(world.parts.memories), "page", page_before_a_write)
+    assert world.services.reconciler.compare(ANNA).count == 0
+    assert world.find("lantern") == added
+
+
+def test_a_repair_takes_nothing_back_that_was_written_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """RELIABILITY R5: the projector's newer state was written over by the older one, and stayed lost."""
+    world.add("a violin")
+    world.settle()
+    scope, repair = world.scope(), type(world.parts.index).repair
+    [entry], _ = world.services.projector.entries(
+        scope, list(world.parts.memories.get_many(scope, [1]).values())
+    )
+    world.parts.index.repair([replace(entry, vectors={})])
+    edits = iter(["a kettle"])
+
+    def repair_after_an_edit(index: Any, entries: Any) -> None:
+        for edit in edits:
+            world.services.revise.edit(scope, 1, Edit(version=1, text=edit), world.request())
+            world.settle()
+        repair(index, entries)
+
+    monkeypatch.setattr(type(world.parts.index), "repair", repair_after_an_edit)
+    assert world.services.reconciler.compare(ANNA).unembedded == [1]
+    assert world.services.reconciler.compare(ANNA).count == 0
+    assert (world.find("kettle"), world.find("violin")) == ([1], [])
+
+
+@pytest.mark.parametrize("left", ["a memory", "a tombstone"])
+def test_a_number_that_the_index_had_by_mistake_is_free_for_the_next_memory(world: World, left: str) -> None:
+    """As after the table was set back to a backup: what stood there kept the next memory out of the index."""
+    world.add("a violin")
+    world.settle()
+    [entry], _ = world.services.projector.entries(
+        world.scope(), list(world.parts.memories.get_many(world.scope(), [1]).values())
+    )
+    memory = entry.memory.model_copy(update={"number": 2}) if left == "a memory" and entry.memory else None
+    world.parts.index.repair([IndexEntry(ANNA, 2, 7, memory)])
+    assert world.services.reconciler.compare(ANNA).extra == [2]
+    assert world.services.reconciler.compare(ANNA).count == 0
+    assert world.add("a kettle")["memory"]["number"] == 2
+    world.settle()
+    assert world.find("kettle") == [2]
+
+
 def test_what_the_index_never_got_is_found(world: World) -> None:
     for number in range(1, 4):
         world.add(f"fact {number}")
@@ -229,6 +292,22 @@ def test_a_spaces_record_that_others_keep_changing_is_tried_again(
         world.services.jobs.run(world.scope(), job, lambda: True)
 
 
+def test_a_job_that_was_begun_with_another_model_begins_anew(world: World) -> None:
+    """Else its first memories would have no vectors of the model that it says is complete."""
+    world.add_facts(3)
+    world.change_embedder(ScriptedEmbedder(name="second"))
+    jobs = world.services.jobs
+    job = jobs.start(world.scope(), NewJob(kind="reindex"), world.request())["job"]["id"]
+    assert jobs.run(world.scope(), job, lambda: False) is False
+    third = ScriptedEmbedder(name="third")
+    world.change_embedder(third)
+    assert world.services.jobs.run(world.scope(), job, lambda: True) is True
+    shown = world.services.jobs.get(world.scope(), job)["job"]
+    assert (shown["state"], shown["done"], shown["total"]) == ("done", 3, 3)
+    states = world.parts.index.indexed(world.scope(), after=0, limit=9)
+    assert [third.model.fingerprint in state.models for state in states] == [True] * 3
+
+
 def test_an_admin_starts_reindexing_everywhere_it_is_needed(world: World) -> None:
     world.add("tea")
     world.add("pool", world.scope(world.add_project()))
@@ -275,6 +354,36 @@ def test_health_names_the_part_that_is_down(world: World, monkeypatch: pytest.Mo
     parts = health.look()["parts"]
     assert (parts["table"], parts["queue"], parts["index"]) == ("down", "down", "down")
     assert World(embedder=None).services.health.look()["parts"]["embedder"] == "off"
+
+
+def test_a_table_that_can_only_be_read_is_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CASES Synapse PR#107: writes failed for two days while health said OK."""
+
+    def refuse(*_: object) -> None:
+        raise StoreUnavailableError("throttled")
+
+    before = world.database_dump()
+    assert world.services.health.look()["parts"]["table"] == "ok"
+    assert world.database_dump() == before
+    monkeypatch.setattr(type(world.parts.memories), "touch", refuse)
+    assert world.services.health.look()["parts"]["table"] == "down"
+
+
+def test_an_index_that_is_there_and_does_not_answer_is_down(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise IndexUnavailableError("a part of its shards only")
+
+    monkeypatch.setattr(type(world.parts.index), "counts", fail)
+    assert world.services.health.look()["parts"]["index"] == "down"
+
+
+def test_a_model_that_remembers_its_queries_is_asked_for_something_else(world: World) -> None:
+    """What was answered once says nothing of now."""
+    world.services.health.look()
+    assert isinstance(world.embedder, ScriptedEmbedder)
+    assert [asked.kind for asked in world.embedder.asked] == ["passages"]
 
 
 def test_memories_cannot_be_sorted_by_themselves_without_a_helper_model(world: World) -> None:

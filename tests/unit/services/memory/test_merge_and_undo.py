@@ -56,6 +56,29 @@ def test_a_merged_memory_is_found_and_the_old_ones_are_not(world: World) -> None
         world.settle()
 
 
+def test_a_merged_memory_takes_no_deleted_category_where_there_is_another(world: World) -> None:
+    """Else it would not be recalled, though one of the old ones was (SPEC M9)."""
+    gone = world.category("Gone")["id"]
+    world.category("Home")
+    world.add("Anna likes tea.", category="Gone")
+    world.add("Anna likes green tea.", category="Home")
+    world.services.categories.delete(world.scope(), gone, None, world.request())
+    answer = merge(world, 1, 2)
+    assert (answer["memory"]["category"], answer["recallable"]) == ("Home", True)
+
+
+def test_a_merge_of_what_a_deleted_category_held_is_back_in_it_when_the_deletion_is_undone(
+    world: World,
+) -> None:
+    gone = world.category("Gone")["id"]
+    for text in ("Anna likes tea.", "Anna likes green tea."):
+        world.add(text, category="Gone")
+    world.services.categories.delete(world.scope(), gone, None, world.request())
+    assert merge(world, 1, 2)["memory"]["category"] is None
+    undo(world, f"{gone}-2")
+    assert world.services.read.get(world.scope(), 3)["memory"]["category"] == "Gone"
+
+
 def test_what_a_merge_says_wins(world: World) -> None:
     world.category()
     den = world.add("one", key="a")["memory"]

@@ -220,6 +220,16 @@ def test_when_the_index_has_lost_its_vectors_words_answer_and_say_so(kitchen: Wo
     assert (answer["matched_by"], answer["degraded"]) == ("meaning", None)
 
 
+def test_what_was_just_edited_has_no_vector_yet_and_nothing_is_lost(kitchen: World) -> None:
+    kitchen.settle()
+    for number in (1, 2, 3):
+        kitchen.services.revise.edit(
+            kitchen.scope(), number, Edit(version=1, text=f"The harp {number}"), kitchen.request()
+        )
+    answer = search(kitchen, "harp")
+    assert (set(found(answer)), answer["degraded"]) == ({1, 2, 3}, None)
+
+
 def test_without_an_index_the_table_answers_and_says_so(kitchen: World) -> None:
     """CASES mem0 PR#6519: errors of the engine were swallowed as "no results"."""
     kitchen.parts.index.drop()
@@ -227,6 +237,13 @@ def test_without_an_index_the_table_answers_and_says_so(kitchen: World) -> None:
     assert (found(answer), answer["matched_by"], answer["degraded"]) == ([3], "words", "index_missing")
     answer = recall(kitchen, "peanuts")
     assert (found(answer), answer["degraded"]) == ([1], "index_missing")
+
+
+def test_a_character_newer_than_this_python_is_recalled_as_it_is_searched(world: World) -> None:
+    """A text of the newest emoji is a text everywhere."""
+    world.category(default=True)
+    world.add("\u0984")
+    assert (found(search(world, "\u0984")), found(recall(world, "\u0984"))) == ([1], [1])
 
 
 def test_a_message_of_function_words_recalls_the_newest_when_there_are_no_vectors() -> None:

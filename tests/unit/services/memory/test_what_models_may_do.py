@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from chalicelib.domain.drafts import Edit, Merge, SearchFilters
+from chalicelib.domain.drafts import Edit, Merge, Recall, SearchFilters
 from chalicelib.domain.scope import Actor, Scope
 from chalicelib.errors import ForbiddenError, NotFoundError
 from tests.fakes.world import World
@@ -28,6 +28,8 @@ def test_it_lists_maps_and_is_told_of_what_may_be_recalled_only(world: World, mo
     similar = world.add("The passport of Marie is in the safe!", model)["similar"]
     assert [one["memory"]["number"] for one in similar] == []
     assert world.services.read.get(model, 1)["memory"]["number"] == 1
+    left_out = world.services.search.recall(model, Recall(query="the passport of Marie"))["left_out"]
+    assert (left_out["uncategorised"], left_out["other_project"]) == (0, 0)
 
 
 @pytest.mark.parametrize(
