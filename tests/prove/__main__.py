@@ -1,41 +1,46 @@
-"""`python -m tests.prove [NAME …]`: each promise that is proved today, at full size, one after the other.
+"""`python -m tests.prove [NAME …]`: the promises of the product, proved at full size, one after the other.
 
-Each proof is a command of its own, which prints what it did and ends with 0 only if the promise held; `make test` runs
-a seeded slice of each. What is asked for by name is run alone.
+Each proof is a command of its own. It prints what it did, ends with lines that begin with its name (what was done how
+often, what was found, by which seed), and with exit code 0 only if the promise held; `make test` runs a seeded slice of
+each. All of them together write `docs/proofs.md`; what is asked for by name is run alone and writes nothing.
 """
 
+import platform
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
-PROOF_S = 3_600
+from tests.prove.proofs import PROOFS, Proof
+
+PROJECT = Path(__file__).parents[2]
+PAGE = PROJECT / "docs" / "proofs.md"
+PROOF_S = 2_400
+FAILED = "did not come to its end"
 
 
 @dataclass(frozen=True)
-class Proof:
-    """A promise, and the command that proves it."""
+class Outcome:
+    """How a proof ended: whether the promise held, what it said, how long it took."""
 
-    name: str
-    claim: str
-    command: tuple[str, ...]
+    proof: Proof
+    held: bool
+    lines: tuple[str, ...]
+    seconds: float
 
-
-PROOFS = (
-    Proof("kill", "no acknowledged write is lost when everything is killed",
-          ("tests.bench", "kill", "--check", "--rounds", "3")),
-    Proof("threads", "no answer holds another request's data",
-          ("tests.bench", "throughput", "--check")),
-    Proof("S1", "nothing of one tenant reaches another",
-          ("tests.security.isolation", "--attempts", "200000")),
-    Proof("S5", "an erased text is nowhere",
-          ("tests.security.erasure",)),
-    Proof("R9", "the API does what its contract says",
-          ("tests.api.conformance", "--cases", "20000")),
-)  # fmt: skip
+    @property
+    def verdict(self) -> str:
+        """For a terminal."""
+        return (
+            f"{'held' if self.held else 'FAILED':<7}{'; '.join(self.lines) or f'{self.proof.name} {FAILED}'}"
+        )
 
 
-def main(names: list[str]) -> int:
+def main(names: Sequence[str]) -> int:
     """Run the proofs of these names, or all; 1 when one failed, 2 when there is none of that name."""
     unknown = set(names) - {proof.name for proof in PROOFS}
     if unknown:
@@ -43,22 +48,68 @@ def main(names: list[str]) -> int:
         for proof in PROOFS:
             print(f"  {proof.name:<8} {proof.claim}", file=sys.stderr)
         return 2
-    outcomes = [_run(proof) for proof in PROOFS if not names or proof.name in names]
-    for line, _ in outcomes:
-        print(line)
-    return 0 if all(held for _, held in outcomes) else 1
+    outcomes = [run(proof) for proof in PROOFS if not names or proof.name in names]
+    print()
+    for outcome in outcomes:
+        print(outcome.verdict)
+    if not names:
+        PAGE.write_text(page(outcomes, commit(), datetime.now(UTC)), encoding="utf-8")
+        print(f"written to {PAGE.relative_to(PROJECT)}")
+    return 0 if all(outcome.held for outcome in outcomes) else 1
 
 
-def _run(proof: Proof) -> tuple[str, bool]:
+def run(proof: Proof) -> Outcome:
+    """Run one, showing what it prints as it comes; it fails if it takes longer than PROOF_S."""
     print(f"\n{proof.name}: {proof.claim}\n$ python -m {' '.join(proof.command)}", flush=True)
     started = time.monotonic()
-    try:
-        ended = subprocess.run([sys.executable, "-m", *proof.command], check=False, timeout=PROOF_S)
-        held = ended.returncode == 0
-    except subprocess.TimeoutExpired:
-        held = False
-    taken = round(time.monotonic() - started)
-    return f"{proof.name:<8} {'held' if held else 'FAILED':<7} {proof.claim} ({taken} s)", held
+    lines: list[str] = []
+    with subprocess.Popen(
+        [sys.executable, "-m", *proof.command], stdout=subprocess.PIPE, text=True, cwd=PROJECT
+    ) as running:
+        limit = threading.Timer(PROOF_S, running.kill)
+        limit.start()
+        for line in running.stdout or ():
+            print(line, end="", flush=True)
+            if line.startswith(tuple(f"{name} " for name in proof.names)):
+                lines.append(line.strip())
+        running.wait()
+        limit.cancel()
+    held = running.returncode == 0 and bool(lines)
+    return Outcome(proof, held, tuple(lines), time.monotonic() - started)
+
+
+def page(outcomes: Sequence[Outcome], of_commit: str, at: datetime) -> str:
+    """`docs/proofs.md`."""
+    minutes = sum(outcome.seconds for outcome in outcomes) / 60
+    rows = [
+        f"| {outcome.proof.claim} | {'<br>'.join(outcome.lines) or FAILED} | {'yes' if outcome.held else '**no**'} "
+        f"| `python -m {' '.join(outcome.proof.command)}` | {outcome.seconds:,.0f} s |"
+        for outcome in outcomes
+    ]
+    return f"""# Proofs
+
+What Palimpsest promises, attacked at full size. `make prove` repeats all of it and writes this page; `make prove ARGS=R1` runs one. The fast suite (`make test`) runs a seeded slice of each, and plants a fault of each kind to see that it is found. Commands run in the project's environment (`.venv/bin/python`, with `PALIMPSEST_TEST_ALL=1`).
+
+Commit `{of_commit}`, {at:%Y-%m-%d}, {platform.system()} {platform.machine()}, Python {platform.python_version()}, {minutes:,.0f} minutes in all.
+
+| Promise | Done and found | Held | Command | Time |
+|---|---|---|---|---|
+{chr(10).join(rows)}
+"""
+
+
+def commit() -> str:
+    """What is proved; with a plus sign if files were changed since, this page apart."""
+    asked = ["git", "describe", "--always", "--abbrev=10"]
+    known = subprocess.run(asked, capture_output=True, text=True, cwd=PROJECT, check=False).stdout.strip()
+    changed = subprocess.run(
+        ["git", "status", "--porcelain", "--", ":!docs/proofs.md"],
+        capture_output=True,
+        text=True,
+        cwd=PROJECT,
+        check=False,
+    ).stdout
+    return f"{known or 'unknown'}{'+' if changed else ''}"
 
 
 if __name__ == "__main__":

@@ -56,7 +56,11 @@ class Tenant:
 class Tenants:
     """The installation. `root` is an admin, who is on no team and a member of nothing."""
 
-    def __init__(self, world: World | None = None) -> None:
+    settles = True
+    """Whether the index catches up between the attempts of two people."""
+
+    def __init__(self, world: World | None = None, *, settled: bool = True) -> None:
+        """`settled`: the index has caught up with all of it."""
         self.world = world or World()
         self.client = Client(self.world)
         for name in PEOPLE[1:]:
@@ -69,7 +73,8 @@ class Tenants:
             self._furnish(self.world.add_project(project, *members), members)
         for (platform, community), team in COMMUNITIES.items():
             self._furnish(self._community(platform, community, team), team)
-        self.world.settle()
+        if settled:
+            self.world.settle()
 
     def close(self) -> None:
         """Let it go."""

@@ -17,7 +17,8 @@ from chalicelib.services.memory import remember
 from chalicelib.services.memory.revise import Revise
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
-from tests.security.erasure import MEMORIES, Life, Remains, live_erase_and_look
+from tests.security.erasure import live_erase_and_look
+from tests.security.life import MEMORIES, Life, Remains
 
 STEPS = 30
 

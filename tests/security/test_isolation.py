@@ -17,11 +17,13 @@ from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.projection import ALL_LEGS, IndexQuery, Leg
 from chalicelib.domain.scope import Right, Scope, Space
 from chalicelib.domain.vitality import Retention
-from chalicelib.errors import IndexUnavailableError
+from chalicelib.services import cursors
 from chalicelib.services.accounts.access import Access
 from chalicelib.services.idempotency import Request
 from tests.fakes.world import World
+from tests.security.conditions import CONDITIONS, furnished
 from tests.security.isolation import DOORS, TAGS, Attack, unseen
+from tests.security.legs import foreign_hits
 from tests.security.tenants import MARK, PEOPLE, Tenants
 
 ATTEMPTS = 5_000
@@ -48,6 +50,14 @@ def untouched() -> Iterator[Tenants]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def just_written() -> Iterator[Tenants]:
+    """One whose index has nothing yet, for all tests that change nothing."""
+    made = Tenants(settled=False)
+    yield made
+    made.close()
+
+
 def test_no_attempt_shows_or_changes_anything_of_another(tenants: Tenants) -> None:
     leaks = Attack(tenants, seed=1).run(ATTEMPTS)
     assert leaks.found == []
@@ -55,18 +65,20 @@ def test_no_attempt_shows_or_changes_anything_of_another(tenants: Tenants) -> No
     assert list(unseen(leaks)) == []
 
 
-def test_nor_while_the_index_is_down(tenants: Tenants, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists and searches come from the table then, by another way."""
-
-    def down(*_: Any, **__: Any) -> Any:
-        raise IndexUnavailableError("scripted")
-
-    for method in ("search", "browse", "counts"):
-        monkeypatch.setattr(tenants.world.parts.index, method, down)
-    leaks = Attack(tenants, seed=3).run(ATTEMPTS // 4)
-    assert leaks.found == []
-    assert leaks.seen["search_memories"] > 0
-    assert leaks.seen["list_memories"] > 0
+@pytest.mark.parametrize("condition", sorted(CONDITIONS))
+def test_nor_by_any_single_way_of_answering(condition: str) -> None:
+    """CASES graphiti PR#752, PR#1670: one path missed the tenant filter. Each leg alone, indexed or just written, and
+    each part that can be down: lists and searches come by another way then."""
+    tenants = furnished(condition)
+    try:
+        leaks = Attack(tenants, seed=3).run(ATTEMPTS // 20)
+        assert leaks.found == []
+        assert leaks.seen["search_memories"] > 0
+        assert leaks.seen["list_memories"] > 0
+        assert leaks.foreign_cursors > 0
+        assert leaks.replays > 0
+    finally:
+        tenants.close()
 
 
 def test_the_attempts_go_through_every_door_to_memories() -> None:
@@ -85,6 +97,12 @@ def test_each_leg_of_the_index_finds_only_what_is_of_the_space(untouched: Tenant
     assert foreign_hits(untouched, [leg]) == {}
 
 
+@pytest.mark.parametrize("leg", sorted(ALL_LEGS))
+def test_each_leg_passes_over_what_was_just_written_in_other_spaces(just_written: Tenants, leg: Leg) -> None:
+    """Even when the entries of all spaces are handed to it: the index has none of them yet."""
+    assert foreign_hits(just_written, [leg]) == {}
+
+
 def test_lists_and_counts_of_the_index_are_of_the_space(untouched: Tenants) -> None:
     index, now = untouched.world.parts.index, untouched.world.now
     states = MemoryFilter().model_copy(update={"states": frozenset({"active", "retired", "trashed"})})
@@ -96,30 +114,6 @@ def test_lists_and_counts_of_the_index_are_of_the_space(untouched: Tenants) -> N
         assert sum(index.counts(tenant.scope).values()) == len(tenant.numbers)
         found = index.indexed(tenant.scope, after=0, limit=500)
         assert [state.number for state in found] == tenant.numbers
-
-
-def foreign_hits(tenants: Tenants, legs: Sequence[Leg]) -> dict[str, list[int]]:
-    """Numbers that a search of the index gives and that are not of the space, by space."""
-    embedder = tenants.world.parts.embedder
-    assert embedder is not None
-    vector = embedder.query("The lantern in the harbour")
-    foreign = {}
-    for tenant in tenants.all:
-        communal = tenant.space.kind == "community"
-        query = IndexQuery(
-            text="lantern in the harbour",
-            filter=MemoryFilter(),
-            depth=500,
-            model=embedder.model.fingerprint,
-            vector=vector,
-            legs=frozenset(legs),
-        )
-        found = [hit.number for hit in tenants.world.parts.index.search(tenant.scope, [query])[0]]
-        assert found or (communal and "meaning" in legs[0]), (tenant.space.key, legs)
-        strangers = sorted(set(found) - set(tenant.numbers))
-        if strangers:
-            foreign[tenant.space.key] = strangers
-    return foreign
 
 
 # ------------------------------------------------------------------ identity at each boundary
@@ -258,17 +252,63 @@ def test_a_store_that_forgets_the_scope_is_found_out(
     assert attack_on(plant, monkeypatch) != []
 
 
-def test_an_index_that_forgets_the_scope_is_found_out_though_the_table_is_asked_again(
-    untouched: Tenants, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("leg", sorted(ALL_LEGS))
+def test_a_leg_that_forgets_the_scope_is_found_out_though_the_table_is_asked_again(
+    untouched: Tenants, monkeypatch: pytest.MonkeyPatch, leg: Leg
 ) -> None:
+    """And no other leg is blamed."""
     index = untouched.world.parts.index
     search = index.search
 
     def everywhere(scope: Scope, queries: Sequence[IndexQuery]) -> Any:
-        return search(scope.model_copy(update={"space": Space.personal("ann")}), queries)
+        if queries[0].legs != {leg}:
+            return search(scope, queries)
+        found = [search(tenant.scope, queries) for tenant in untouched.all]
+        return [[hit for answer in found for hit in answer[place]] for place in range(len(queries))]
 
     monkeypatch.setattr(index, "search", everywhere)
-    assert len(foreign_hits(untouched, ["words"])) == len(untouched.all) - 1
+    found = foreign_hits(untouched)
+    assert len(found) == len(untouched.all)
+    assert all(place.endswith(f" by {leg}") for place in found)
+
+
+def test_fresh_entries_that_forget_the_scope_are_found_out(
+    just_written: Tenants, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An index that takes whatever it is handed for its own."""
+    index = just_written.world.parts.index
+    search = index.search
+
+    def believing(scope: Scope, queries: Sequence[IndexQuery]) -> Any:
+        mine = [
+            replace(query, fresh=tuple(replace(entry, space=scope.space) for entry in query.fresh))
+            for query in queries
+        ]
+        return search(scope, mine)
+
+    monkeypatch.setattr(index, "search", believing)
+    assert foreign_hits(just_written, ["words"]) != {}
+
+
+def test_cursors_that_are_not_bound_to_their_list_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though what such a cursor opens need not hold a word of another."""
+    monkeypatch.setattr(cursors, "_fingerprint", lambda _of: "any list")
+    found = attack_on(lambda parts: parts, monkeypatch)
+    assert any("opened by a cursor of" in one for one in found)
+
+
+def test_idempotency_records_that_forget_their_owner_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    def plant(parts: Parts) -> Parts:
+        outcome = parts.inbox.outcome
+
+        def anybodys(owner: str, key: str, now: Any) -> Any:
+            found = (outcome(person, key, now) for person in (owner, *PEOPLE))
+            return next((record for record in found if record is not None), None)
+
+        monkeypatch.setattr(parts.inbox, "outcome", anybodys)
+        return parts
+
+    assert any("the answer of another" in one for one in attack_on(plant, monkeypatch))
 
 
 def test_access_that_lets_everybody_in_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
