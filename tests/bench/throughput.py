@@ -105,6 +105,10 @@ def main(arguments: Sequence[str]) -> int:
         report.add(f"throughput: one read, p{share * 100:.0f}", quantile(reads.times, share) * 1000, "ms")
     report.add("throughput: a server that does nothing", bare, "/s")
     report.add("throughput: of what the bare server does", reads.a_second / bare)
+    report.say(
+        f"threads no answer holds another request's data: {len(reads.times):,} requests of {asked.clients} clients, "
+        f"found {len(reads.wrong)}"
+    )
     return report.end(asked)
 
 
