@@ -17,12 +17,13 @@ def to_utc(moment: datetime) -> datetime:
         aware = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError as error:
         raise ValueError("the time is outside the years 1 to 9999") from error
-    return aware.replace(microsecond=aware.microsecond // 1000 * 1000)
+    finer = aware.microsecond % 1000
+    return aware.replace(microsecond=aware.microsecond - finer) if finer else aware
 
 
 def rfc3339(moment: datetime) -> str:
     """`2026-11-30T15:09:56.123Z`: fixed width, so texts sort as times do."""
-    return to_utc(moment).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    return to_utc(moment).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def days_between(earlier: datetime, later: datetime) -> float:

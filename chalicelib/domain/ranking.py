@@ -7,11 +7,11 @@ knows nothing of a signal takes its own relevance in its place: no source is nev
 """
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from chalicelib.domain.projection import Hit
 from chalicelib.domain.query_facts import QueryFacts
 
 Weight = Annotated[float, Field(ge=0, le=10, allow_inf_nan=False)]
@@ -33,30 +33,12 @@ class RankingWeights(BaseModel):
     """By which part it is raised when the query names the day on which it was said."""
 
 
-class Candidate(NamedTuple):
-    """One memory that a search leg found: raw scores (None: that leg did not find it), facts of its source.
-
-    words, context_words: BM25, above 0. meaning, context_meaning: cosine, -1 to 1.
-    """
-
-    number: int
-    words: float | None = None
-    context_words: float | None = None
-    meaning: float | None = None
-    context_meaning: float | None = None
-    has_context: bool = False
-    """Whether the memory has a context at all, found by it or not."""
-    conversation: str | None = None
-    author: str | None = None
-    said_at: datetime | None = None
-
-
 class Ranked(NamedTuple):
-    """A candidate's place: its score, 0 to 1, and the share of each signal in it; the shares add up to the score."""
+    """A hit's place: its score, 0 to 1, and the share of each signal in it; the shares add up to the score."""
 
     number: int
     score: float
-    candidate: Candidate
+    hit: Hit
     signals: tuple[str, ...]
     shares: tuple[float, ...]
 
@@ -65,10 +47,10 @@ class Ranked(NamedTuple):
         """The share of each signal that has one. What a memory without context or conversation got in their place,
         from its own words and meaning, is told as the share of these."""
         why = {name: share for name, share in zip(self.signals, self.shares, strict=True) if share}
-        if not self.candidate.has_context:
+        if not self.hit.said.has_context:
             _move(why, "context_words", {"words": 1.0})
             _move(why, "context_meaning", {"meaning": 1.0})
-        if self.candidate.conversation is None:
+        if self.hit.said.conversation is None:
             own = {name: share for name, share in why.items() if name in ("words", "meaning")}
             _move(why, "conversation", own)
         return why
@@ -79,12 +61,12 @@ Values = list[float]
 
 
 def rank(
-    candidates: Sequence[Candidate],
+    hits: Sequence[Hit],
     facts: QueryFacts | None = None,
     weights: RankingWeights | None = None,
     unrelated: float | None = None,
 ) -> list[Ranked]:
-    """The candidates, best first; equal scores by newer (higher) number first (2 ms for 400).
+    """The hits, best first; equal scores by newer (higher) number first (2 ms for 400).
 
     Works with any legs: without vectors the order is by words, without words by meaning. `unrelated` is the cosine
     below which texts have nothing in common (the model's relevance threshold): it keeps few and close candidates
@@ -93,80 +75,81 @@ def rank(
     """
     facts = facts or QueryFacts()
     weights = weights or RankingWeights()
-    count = len(candidates)
-    own = {"words": words(candidates), "meaning": meaning(candidates, unrelated)}
+    count = len(hits)
+    own = {"words": words(hits), "meaning": meaning(hits, unrelated)}
     values = own | {
-        "context_words": context_words(candidates, own["words"]),
-        "context_meaning": context_meaning(candidates, own["meaning"], unrelated),
-        "conversation": conversation(candidates, _sum(_weighted(own, weights), count)),
+        "context_words": context_words(hits, own["words"]),
+        "context_meaning": context_meaning(hits, own["meaning"], unrelated),
+        "conversation": conversation(hits, _sum(_weighted(own, weights), count)),
     }
-    boosts = {"author": author(candidates, facts), "day": day(candidates, facts)}
+    boosts = {"author": author(hits, facts), "day": day(hits, facts)}
     shares = _raised(_weighted(values, weights), boosts, weights, count)
     scores = _sum(shares, count)
     names = tuple(shares)
     rows = list(zip(*shares.values(), strict=True)) or [()] * count
-    order = sorted(range(count), key=lambda place: (-scores[place], -candidates[place].number))
-    return [
-        Ranked(candidates[place].number, scores[place], candidates[place], names, rows[place])
-        for place in order
-    ]
+    order = sorted(range(count), key=lambda place: (-scores[place], -hits[place].number))
+    return [Ranked(hits[place].number, scores[place], hits[place], names, rows[place]) for place in order]
 
 
-def words(candidates: Sequence[Candidate]) -> Values:
+def words(hits: Sequence[Hit]) -> Values:
     """How well the memory's words match: BM25 as a part of the best (BM25's least is no match: 0)."""
-    raw = [c.words for c in candidates]
+    raw = [hit.words for hit in hits]
     return _parts(raw, _best(raw))
 
 
-def meaning(candidates: Sequence[Candidate], unrelated: float | None = None) -> Values:
+def meaning(hits: Sequence[Hit], unrelated: float | None = None) -> Values:
     """How close the memory is in meaning: cosine on the scale of this leg (`_scale`)."""
-    raw = [c.meaning for c in candidates]
+    raw = [hit.meaning for hit in hits]
     return _on_scale(raw, raw, unrelated)
 
 
-def context_words(candidates: Sequence[Candidate], own: Values) -> Values:
+def context_words(hits: Sequence[Hit], own: Values) -> Values:
     """How well the words said just before match, as a part of the best match of either leg of words (so that the
     only memory with a context is not the best by that). A memory without context: `own`, its own words."""
-    if not any(c.has_context for c in candidates):
+    if not any(hit.said.has_context for hit in hits):
         return own
-    raw = [c.context_words for c in candidates]
-    found = _parts(raw, max(_best(raw), _best([c.words for c in candidates])))
-    return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]
-
-
-def context_meaning(candidates: Sequence[Candidate], own: Values, unrelated: float | None = None) -> Values:
-    """How close context and memory together are in meaning, on the scale of both legs of meaning. A memory
-    without context: `own`, its own closeness."""
-    if not any(c.has_context for c in candidates):
-        return own
-    raw = [c.context_meaning if c.has_context else None for c in candidates]
-    found = _on_scale(raw, [*raw, *(c.meaning for c in candidates)], unrelated)
-    return [value if c.has_context else mine for c, value, mine in zip(candidates, found, own, strict=True)]
-
-
-def conversation(candidates: Sequence[Candidate], own: Values) -> Values:
-    """The best relevance in the memory's conversation; a memory that is from none: its own relevance."""
-    best: dict[str, float] = {}
-    for candidate, value in zip(candidates, own, strict=True):
-        if candidate.conversation is not None and value > best.get(candidate.conversation, 0.0):
-            best[candidate.conversation] = value
+    raw = [hit.context_words for hit in hits]
+    found = _parts(raw, max(_best(raw), _best([hit.words for hit in hits])))
     return [
-        value if c.conversation is None else best.get(c.conversation, 0.0)
-        for c, value in zip(candidates, own, strict=True)
+        value if hit.said.has_context else mine for hit, value, mine in zip(hits, found, own, strict=True)
     ]
 
 
-def author(candidates: Sequence[Candidate], facts: QueryFacts) -> Values:
+def context_meaning(hits: Sequence[Hit], own: Values, unrelated: float | None = None) -> Values:
+    """How close context and memory together are in meaning, on the scale of both legs of meaning. A memory
+    without context: `own`, its own closeness."""
+    if not any(hit.said.has_context for hit in hits):
+        return own
+    raw = [hit.context_meaning if hit.said.has_context else None for hit in hits]
+    found = _on_scale(raw, [*raw, *(hit.meaning for hit in hits)], unrelated)
+    return [
+        value if hit.said.has_context else mine for hit, value, mine in zip(hits, found, own, strict=True)
+    ]
+
+
+def conversation(hits: Sequence[Hit], own: Values) -> Values:
+    """The best relevance in the memory's conversation; a memory that is from none: its own relevance."""
+    best: dict[str, float] = {}
+    for hit, value in zip(hits, own, strict=True):
+        if hit.said.conversation is not None and value > best.get(hit.said.conversation, 0.0):
+            best[hit.said.conversation] = value
+    return [
+        value if hit.said.conversation is None else best.get(hit.said.conversation, 0.0)
+        for hit, value in zip(hits, own, strict=True)
+    ]
+
+
+def author(hits: Sequence[Hit], facts: QueryFacts) -> Values:
     """1 if the query names who said the memory, by any part of the name."""
-    named = {name: facts.names_author(name) for name in {c.author for c in candidates}}
-    return [float(named[c.author]) for c in candidates]
+    named = {name: facts.names_author(name) for name in {hit.said.author for hit in hits}}
+    return [float(named[hit.said.author]) for hit in hits]
 
 
-def day(candidates: Sequence[Candidate], facts: QueryFacts) -> Values:
+def day(hits: Sequence[Hit], facts: QueryFacts) -> Values:
     """1 if the query names the day on which the memory was said (the day, not its month or year)."""
     if not facts.days:
-        return [0.0] * len(candidates)
-    return [float(facts.on_day(c.said_at)) for c in candidates]
+        return [0.0] * len(hits)
+    return [float(facts.on_day(hit.said.said_at)) for hit in hits]
 
 
 def _move(why: dict[str, float], signal: str, to: dict[str, float]) -> None:

@@ -13,9 +13,11 @@ from chalicelib.search import text
 from chalicelib.search.opensearch import queries
 from chalicelib.search.opensearch.documents import vector_json
 from chalicelib.search.opensearch.layout import Names
+from chalicelib.services.memory.search import Finder
 from tests.bench.instant import InstantEmbedder
 
-DEPTH = 200
+DEPTH = Finder.depth
+"""As many hits of each as the product asks for."""
 TIMEOUT_S = 60
 
 

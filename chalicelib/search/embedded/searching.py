@@ -38,7 +38,8 @@ def answers(
 ) -> list[list[Hit]]:
     """The hits of each query. `run(tasks, rows)` does the tasks, one after the other or side by side."""
     stems = [analyzer.stems(query.text) for query in queries]
-    tasks: list[Task] = [partial(_by_words, snapshot, queries, stems), *_meanings(snapshot, queries)]
+    # Vectors first: while they are gone through, Python is free for the tasks of another thread.
+    tasks: list[Task] = [*_meanings(snapshot, queries), partial(_by_words, snapshot, queries, stems)]
     found: Answer = {}
     for of_task in run(tasks, len(snapshot.numbers)):
         found.update(of_task)

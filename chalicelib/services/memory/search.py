@@ -13,7 +13,7 @@ from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
 from chalicelib.domain.query_facts import query_facts
-from chalicelib.domain.ranking import Candidate, Ranked, RankingWeights, rank
+from chalicelib.domain.ranking import RankingWeights, rank
 from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.errors import EmbeddingError, SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, Reranker, SearchIndex
@@ -23,6 +23,8 @@ from chalicelib.services.memory.thresholds import ThresholdsInForce
 
 FRESH_MAX = 500
 """Writes that the index may not have yet and that take part all the same."""
+SPARE = 5
+"""Memories that are read more than are wanted: some are not as the index says, or not related."""
 FALLBACK_MAX = 1_000
 """Memories that are compared by words when there is no index."""
 
@@ -68,7 +70,7 @@ class Finder:
     thresholds: ThresholdsInForce
     weights: RankingWeights
     reranker: Reranker | None = None
-    depth: int = 60
+    depth: int = 40
     """Hits of each leg; more gain nothing (measured)."""
 
     def find(
@@ -97,12 +99,11 @@ class Finder:
             how = _How(None, None, "reindex_needed")
         unrelated = self.embedding.unrelated if how.model else None
         gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
-        found = self._checked(here, self._ranked(answers[0], gate), answers[0], wanted, limit, gate)
+        found = self._best(here, answers[0], wanted, limit, gate)
         below = gate.below
         others: list[Found] = []
         if also is not None:
-            ranked = self._ranked(answers[1], gate)
-            others = self._checked(here, ranked, answers[1], also, len(ranked), gate)
+            others = self._best(here, answers[1], also, len(answers[1]), gate)
         matched_by = "meaning" if how.vector is not None else "words"
         return Finding(
             self._reranked(text, found), matched_by, how.degraded, below, [one.memory for one in others]
@@ -144,51 +145,23 @@ class Finder:
             fresh=tuple(fresh),
         )
 
-    def _ranked(self, hits: Sequence[Hit], gate: "_Gate") -> list[Ranked]:
-        candidates = [
-            Candidate(
-                number,
-                words,
-                context_words,
-                meaning,
-                context_meaning,
-                has_context,
-                conversation,
-                author,
-                said_at,
-            )
-            for number, (
-                conversation,
-                _,
-                author,
-                said_at,
-                has_context,
-            ), words, context_words, meaning, context_meaning in hits
-        ]
-        return rank(candidates, gate.facts, self.weights, gate.unrelated)
-
-    def _checked(
-        self,
-        here: Surroundings,
-        ranked: Sequence[Ranked],
-        hits: Sequence[Hit],
-        wanted: MemoryFilter,
-        limit: int,
-        gate: "_Gate",
+    def _best(
+        self, here: Surroundings, hits: Sequence[Hit], wanted: MemoryFilter, limit: int, gate: "_Gate"
     ) -> list[Found]:
-        """The first `limit` of `ranked` which the table confirms, the filter wants and the threshold lets through."""
-        by_number = {hit.number: hit for hit in hits}
+        """The best `limit` which the table confirms, the filter wants and the threshold lets through."""
+        ranked = rank(hits, gate.facts, self.weights, gate.unrelated)
+        hopeful = [place for place in ranked if gate.may_pass(place.hit)]
         found: list[Found] = []
-        hopeful = [place for place in ranked if gate.may_pass(by_number[place.number])]
-        step = max(limit + 5, 10)
-        for start in range(0, len(hopeful), step):
-            places = hopeful[start : start + step]
+        looked_at = 0
+        while looked_at < len(hopeful):
+            places = hopeful[looked_at : looked_at + limit - len(found) + SPARE]
+            looked_at += len(places)
             memories = self.store.get_many(here.scope, [place.number for place in places])
             for place in places:
-                memory, hit = memories.get(place.number), by_number[place.number]
-                if memory is None or not wanted.matches(memory) or not gate.passes(memory, hit):
+                memory = memories.get(place.number)
+                if memory is None or not wanted.matches(memory) or not gate.passes(memory, place.hit):
                     continue
-                found.append(Found(memory, round(place.score, 4), rounded(place.why), hit))
+                found.append(Found(memory, round(place.score, 4), rounded(place.why), place.hit))
                 if len(found) == limit:
                     return found
         return found
