@@ -28,9 +28,9 @@ from tests.bench.two_legs import TwoLegs
 from tests.bench.writers import PERSONAL
 
 INSTANT = "tests.bench.instant"
-WARM_UP = 50
-"""Requests before those that count: the words of most texts are known to the stemmer by then, as in any service that
-has run for a while. What the first request costs is told apart."""
+WARM_UP = 200
+"""Requests before those that count, as in any service that has run for a while. What the first request costs is told
+apart."""
 ENGINE_RATIO = 1.5
 START_S = 10.0
 MEMORY_MB = 800.0
@@ -144,7 +144,7 @@ def _operations(run: _Run, title: str, service: Service, size: int) -> None:
         return chance.randint(1, size)
 
     operations: dict[str, _Call] = {
-        "search": lambda: post("/search", query=run.corpus.query(), limit=10),
+        "search": lambda: post("/search", query=run.corpus.query()),
         "recall": lambda: post("/recall", query=run.corpus.query(), dry_run=True),
         "list, newest": lambda: get("?limit=50"),
         "list, by vitality": lambda: get(f"?limit=50&sort=vitality&importance_min={chance.randint(2, 9)}"),
@@ -177,7 +177,7 @@ def _against_engine(run: _Run, title: str, service: Service) -> None:
         query = run.corpus.query()
         engines.append(alone.seconds(query))
         began = time.perf_counter()
-        service.wanted("POST", f"{PERSONAL}/search", {"query": query, "limit": 10})
+        service.wanted("POST", f"{PERSONAL}/search", {"query": query})
         through.append(time.perf_counter() - began)
     for share in (0.5, 0.95):
         name = f"{title}: the engine's own two-leg query, p{share * 100:.0f}"
@@ -192,7 +192,7 @@ def _with_embedding(run: _Run, title: str, service: Service, size: int) -> None:
     run.report.add(f"{title}: start", service.start(), "s", at_most=START_S if large else None)
 
     def search() -> None:
-        service.wanted("POST", f"{PERSONAL}/search", {"query": run.corpus.query(), "limit": 10})
+        service.wanted("POST", f"{PERSONAL}/search", {"query": run.corpus.query()})
 
     run.report.add(f"{title}: search with embedding, the first", _seconds(search) * 1000, "ms")
     run.tell(f"{title}: search with embedding", service, search)
@@ -215,7 +215,7 @@ def _many_spaces(run: _Run, spaces: int, each: int) -> None:
             left = iter(asked)
 
             def search(left: Iterator[str] = left) -> None:
-                body = {"query": run.corpus.query(), "limit": 10}
+                body = {"query": run.corpus.query()}
                 service.wanted("POST", f"{space_path(next(left))}/search", body)
 
             run.tell(f"{title}: search, {time_}", service, search)
