@@ -1,4 +1,4 @@
-"""`python -m tests.prove [NAME …]`: the promises of the product, proved at full size, one after the other.
+"""`python -m tests.prove [NAME …]`: the promises of the product, proved at full size, two at a time.
 
 Each proof is a command of its own. It prints what it did, ends with lines that begin with its name (what was done how
 often, what was found, by which seed), and with exit code 0 only if the promise held; `make test` runs a seeded slice of
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,9 @@ from tests.prove.proofs import PROOFS, Proof
 
 PROJECT = Path(__file__).parents[2]
 PAGE = PROJECT / "docs" / "proofs.md"
-PROOF_S = 2_400
+PROOF_S = 3_000
+LANES = 2
+"""Proofs side by side: most of them use one processor."""
 FAILED = "did not come to its end"
 
 
@@ -48,39 +51,42 @@ def main(names: Sequence[str]) -> int:
         for proof in PROOFS:
             print(f"  {proof.name:<8} {proof.claim}", file=sys.stderr)
         return 2
-    outcomes = [run(proof) for proof in PROOFS if not names or proof.name in names]
+    asked = [proof for proof in PROOFS if not names or proof.name in names]
+    began = time.monotonic()
+    with ThreadPoolExecutor(LANES) as lanes:
+        done = {proof.name: lanes.submit(run, proof) for proof in asked if not proof.alone}
+    found = {name: each.result() for name, each in done.items()}
+    found |= {proof.name: run(proof) for proof in asked if proof.alone}
+    outcomes = [found[proof.name] for proof in asked]
     print()
     for outcome in outcomes:
         print(outcome.verdict)
     if not names:
-        PAGE.write_text(page(outcomes, commit(), datetime.now(UTC)), encoding="utf-8")
+        minutes = (time.monotonic() - began) / 60
+        PAGE.write_text(page(outcomes, commit(), datetime.now(UTC), minutes), encoding="utf-8")
         print(f"written to {PAGE.relative_to(PROJECT)}")
     return 0 if all(outcome.held for outcome in outcomes) else 1
 
 
 def run(proof: Proof) -> Outcome:
-    """Run one, showing what it prints as it comes; it fails if it takes longer than PROOF_S."""
-    print(f"\n{proof.name}: {proof.claim}\n$ python -m {' '.join(proof.command)}", flush=True)
+    """Run one, and show what it printed when it has ended; it fails if it takes longer than PROOF_S."""
+    print(f"{proof.name}: {proof.claim} ...", flush=True)
     started = time.monotonic()
-    lines: list[str] = []
-    with subprocess.Popen(
-        [sys.executable, "-m", *proof.command], stdout=subprocess.PIPE, text=True, cwd=PROJECT
-    ) as running:
+    command = [sys.executable, "-m", *proof.command]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as running:
         limit = threading.Timer(PROOF_S, running.kill)
         limit.start()
-        for line in running.stdout or ():
-            print(line, end="", flush=True)
-            if line.startswith(tuple(f"{name} " for name in proof.names)):
-                lines.append(line.strip())
-        running.wait()
+        printed, _ = running.communicate()
         limit.cancel()
-    held = running.returncode == 0 and bool(lines)
-    return Outcome(proof, held, tuple(lines), time.monotonic() - started)
+    seconds = time.monotonic() - started
+    print(f"\n$ python -m {' '.join(proof.command)}  ({seconds:,.0f} s)\n{printed}", flush=True)
+    starts = tuple(f"{name} " for name in proof.names)
+    lines = tuple(line.strip() for line in printed.splitlines() if line.startswith(starts))
+    return Outcome(proof, running.returncode == 0 and bool(lines), lines, seconds)
 
 
-def page(outcomes: Sequence[Outcome], of_commit: str, at: datetime) -> str:
+def page(outcomes: Sequence[Outcome], of_commit: str, at: datetime, minutes: float) -> str:
     """`docs/proofs.md`."""
-    minutes = sum(outcome.seconds for outcome in outcomes) / 60
     rows = [
         f"| {outcome.proof.claim} | {'<br>'.join(outcome.lines) or FAILED} | {'yes' if outcome.held else '**no**'} "
         f"| `python -m {' '.join(outcome.proof.command)}` | {outcome.seconds:,.0f} s |"

@@ -12,6 +12,8 @@ class Proof:
     command: tuple[str, ...]
     also: tuple[str, ...] = ()
     """Other promises that the same command proves."""
+    alone: bool = False
+    """Whether it measures, or waits for others' time-outs, so that nothing may run beside it."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -20,6 +22,8 @@ class Proof:
 
 
 PROOFS = (
+    Proof("R8", "the system does what its model says",
+          ("tests.prove.machine", "--processes", "1")),
     Proof("R1", "no acknowledged write is lost, whatever fails",
           ("tests.prove.faults",)),
     Proof("mem0", "the same failures, beside mem0's open-source library",
@@ -28,14 +32,12 @@ PROOFS = (
           ("tests.prove.projection",), also=("R6",)),
     Proof("R7", "no update is lost, and every call has a time-out",
           ("tests.prove.concurrency",), also=("R12",)),
-    Proof("R8", "the system does what its model says",
-          ("tests.prove.machine",)),
     Proof("R9", "the API does what its contract says",
           ("tests.api.conformance", "--cases", "20000")),
     Proof("shapes", "stored text of every shape comes back unchanged",
           ("tests.prove.shapes",), also=("R9",)),
     Proof("R14", "each part may fail, and the answer says so",
-          ("tests.prove.degradation",)),
+          ("tests.prove.degradation",), alone=True),
     Proof("D1", "nothing is lost on one machine by kills, torn files or a full disk",
           ("tests.prove.durability",), also=("D2", "D3", "D4", "D5")),
     Proof("S1", "nothing of one tenant reaches another",
@@ -43,5 +45,6 @@ PROOFS = (
     Proof("S5", "an erased text is nowhere",
           ("tests.security.erasure",)),
     Proof("threads", "no answer holds another request's data",
-          ("tests.bench", "throughput", "--check")),
+          ("tests.bench", "throughput", "--check"), alone=True),
 )  # fmt: skip
+"""The longest first: two run side by side."""

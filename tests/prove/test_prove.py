@@ -45,7 +45,7 @@ def test_one_that_does_not_end_is_ended(tmp_path: Path, monkeypatch: pytest.Monk
 def test_the_page_says_what_did_not_hold() -> None:
     good = prove.Outcome(PROOFS[0], True, ("R1 found 0",), 61.4)
     bad = prove.Outcome(PROOFS[1], False, (), 2)
-    page = prove.page([good, bad], "abc123", datetime(2026, 5, 4, tzinfo=UTC))
+    page = prove.page([good, bad], "abc123", datetime(2026, 5, 4, tzinfo=UTC), 1.0)
     assert "| R1 found 0 | yes |" in page
     assert "| did not come to its end | **no** |" in page
     assert "abc123" in page
