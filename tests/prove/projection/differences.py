@@ -29,6 +29,7 @@ FOUND_AS = {
     "alive, though it is erased": "stale",
     "alive at an older revision, though it is erased": "stale",
     "no vectors": "unembedded",
+    "no vector of its context": "unembedded",
     "entry of a number never used": "extra",
     "duplicate under another number": "extra",
     "tombstone of a number never used": "extra",
@@ -81,7 +82,10 @@ class Field:
     def _fill(self, memories: int) -> None:
         for start in range(0, memories, BATCH):
             count = min(BATCH, memories - start)
-            drafts = [NewMemory(text=f"fact {start + n} about {self.chance.random()}") for n in range(count)]
+            drafts = [
+                NewMemory(text=f"fact {start + n} about {self.chance.random()}", context=f"asked for {n}")
+                for n in range(count)
+            ]
             added = self.services.remember.add_many(self.scope, drafts, self.world.request())
             numbers = [one["memory"]["number"] for one in added if isinstance(one, dict)]
             for number in self.chance.sample(numbers, count // 8):
@@ -128,6 +132,8 @@ class Field:
             revision = -1
         if kind == "no vectors":
             return replace(entry, vectors={})
+        if kind == "no vector of its context":
+            return replace(entry, vectors={m: replace(v, context=None) for m, v in entry.vectors.items()})
         if kind == "erased, though it lives":
             return replace(entry, memory=None, vectors={})
         if kind == "content of another space":
