@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 from typing import Any, TypeVar
@@ -33,6 +33,16 @@ def _number(written: str) -> float:
     """A number with a point or an exponent; `5.0` is a whole number, as JSON Schema has it."""
     number = float(written)
     return int(number) if number.is_integer() and abs(number) <= _EXACT else number
+
+
+def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """An object whose fields are given once."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InvalidError(twice, "is given more than once")
+    return found
 
 
 class Call:
@@ -123,7 +133,7 @@ class Call:
     def json(self) -> Any:
         """The body as JSON values. Raises MalformedError."""
         try:
-            return json.loads(self._raw.decode("utf-8"), parse_float=_number)
+            return json.loads(self._raw.decode("utf-8"), parse_float=_number, object_pairs_hook=_object)
         except (ValueError, RecursionError) as error:
             raise MalformedError("the body is not JSON in UTF-8") from error
 
@@ -155,7 +165,8 @@ class Call:
         )
 
     def _hash(self) -> str:
-        """A hash of what is asked: method, path with its parts, query and body, however the JSON is spaced.
+        """A hash of what is asked: as a person or a model, method, path with its parts, query and body, however the
+        JSON is spaced. A model does not repeat what a person did: it would be shown what it may not read (M8).
 
         Raises MalformedError."""
         try:
@@ -163,5 +174,12 @@ class Call:
         except RecursionError as error:
             raise MalformedError("the body is nested too deeply") from error
         query = sorted((name, str(value)) for name, value in (self._request.query_params or {}).items())
-        asked = [self._request.method, self._request.path, sorted(self._params.items()), query, body]
+        asked = [
+            self.caller.acts_as,
+            self._request.method,
+            self._request.path,
+            sorted(self._params.items()),
+            query,
+            body,
+        ]
         return hashlib.sha256(json.dumps(asked).encode("utf-8", "surrogatepass")).hexdigest()

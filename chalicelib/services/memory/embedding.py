@@ -24,6 +24,11 @@ def passage_texts(memory: Memory) -> dict[str, str]:
     return texts
 
 
+FRESH_MAX = 500
+"""Writes that the index may not have yet and that take part all the same. Are there as many, an answer says that it
+may lack others."""
+
+
 @dataclass(frozen=True)
 class Embedding:
     """The embedding model in use, if any, and its vectors."""

@@ -19,10 +19,9 @@ from chalicelib.errors import InvalidError, NotFoundError, SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, SearchIndex
 from chalicelib.services.cursors import Place, moment_of, read_cursor, write_cursor
 from chalicelib.services.memory.context import Spaces, Surroundings
+from chalicelib.services.memory.embedding import FRESH_MAX
 
 SHOWN_STATES = frozenset({State.ACTIVE, State.RETIRED, State.TRASHED})
-PENDING_MAX = 500
-"""Latest writes that are listed from the table while the index has not caught up."""
 _MOST_PAGES = 20
 
 
@@ -141,12 +140,12 @@ class Read:
         if page and (more or len(merged) > limit):
             row = (sort_value(page[-1], sort, now, here.retention), page[-1].number)
             following = write_cursor(query, Place(by="index", row=row, now=now))
-        behind = "index_behind" if len(pending.numbers) >= PENDING_MAX else None
+        behind = "index_behind" if len(pending.numbers) >= FRESH_MAX else None
         return {"items": [here.show(memory) for memory in page], "next": following, "degraded": behind}
 
     def _pending(self, here: Surroundings, asked: MemoryFilter, text: str | None) -> _Pending:
         """The latest writes, which the index may not have: they are listed from the table instead (M25)."""
-        numbers = self.store.unprojected(here.scope, PENDING_MAX)
+        numbers = self.store.unprojected(here.scope, FRESH_MAX)
         found = self.store.get_many(here.scope, numbers) if numbers else {}
         return _Pending(
             frozenset(numbers),

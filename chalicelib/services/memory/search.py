@@ -18,13 +18,14 @@ from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.errors import EmbeddingError, SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, Reranker, SearchIndex
 from chalicelib.services.memory.context import Surroundings
-from chalicelib.services.memory.embedding import Embedding
+from chalicelib.services.memory.embedding import FRESH_MAX, Embedding
 from chalicelib.services.memory.thresholds import ThresholdsInForce
 
-FRESH_MAX = 500
-"""Writes that the index may not have yet and that take part all the same."""
 SPARE = 5
 """Memories that are read more than are wanted: some are not as the index says, or not related."""
+DEEP = 1_000
+"""Hits of each leg of words when there are no vectors and the best ones were not related enough: a rare word may be
+in many memories that have no other word of the query, and they all come before those with most of its words."""
 FALLBACK_MAX = 1_000
 """Memories that are compared by words when there is no index."""
 
@@ -87,26 +88,33 @@ class Finder:
         Raises StoreError only: the table is the one part without which there is no answer.
         """
         how = self._how(here, text)
-        fresh = self._fresh(here)
-        queries = [self._query(text, wanted, how, fresh, depth=max(self.depth, limit))]
+        fresh, behind = self._fresh(here)
+        depth = max(self.depth, limit)
+        queries = [self._query(text, wanted, how, fresh, depth)]
         if also is not None:
             queries.append(self._query(text, also, how, fresh, depth=50))
         try:
             answers = self.index.search(here.scope, queries)
+            if how.vector is not None and any(map(_lacks_vectors, queries, answers)):
+                how = _How(None, None, "reindex_needed")
+            gate = self._gate(here, text, how)
+            found = self._best(here, answers[0], wanted, limit, gate)
+            if how.vector is None and len(found) < limit and len(answers[0]) >= depth:
+                [deeper] = self.index.search(here.scope, [self._query(text, wanted, how, fresh, DEEP)])
+                gate = self._gate(here, text, how)
+                found = self._best(here, deeper, wanted, limit, gate)
         except SearchIndexError as error:
             return self._without_index(here, text, wanted, limit, error.degraded)
-        if how.vector is not None and _without_vectors(answers, fresh):
-            how = _How(None, None, "reindex_needed")
-        unrelated = self.embedding.unrelated if how.model else None
-        gate = _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
-        found = self._best(here, answers[0], wanted, limit, gate)
         below = gate.below
         others: list[Found] = []
         if also is not None:
             others = self._best(here, answers[1], also, len(answers[1]), gate)
-        matched_by = "meaning" if how.vector is not None else "words"
         return Finding(
-            self._reranked(text, found), matched_by, how.degraded, below, [one.memory for one in others]
+            found=self._reranked(text, found),
+            matched_by="meaning" if how.vector is not None else "words",
+            degraded=how.degraded or ("index_behind" if behind else None),
+            below=below,
+            others=[one.memory for one in others],
         )
 
     def by_meaning(self, here: Surroundings) -> bool:
@@ -124,9 +132,15 @@ class Finder:
         except EmbeddingError:
             return _How(None, None, "embedder_unavailable")
 
-    def _fresh(self, here: Surroundings) -> list[IndexEntry]:
+    def _gate(self, here: Surroundings, text: str, how: _How) -> "_Gate":
+        unrelated = self.embedding.unrelated if how.model else None
+        return _Gate(self.analyzer, text, self.thresholds.of(how.model), unrelated, here.now)
+
+    def _fresh(self, here: Surroundings) -> tuple[list[IndexEntry], bool]:
+        """The latest writes; and whether more may wait for the index than take part."""
         pending = self.store.unprojected(here.scope, FRESH_MAX)
-        return self.embedding.entries_from_table(here.scope, pending) if pending else []
+        fresh = self.embedding.entries_from_table(here.scope, pending) if pending else []
+        return fresh, len(pending) >= FRESH_MAX
 
     def _query(
         self,
@@ -193,12 +207,13 @@ class Finder:
         return Finding(best, "words", why)
 
 
-def _without_vectors(answers: Sequence[Sequence[Hit]], fresh: Sequence[IndexEntry]) -> bool:
+def _lacks_vectors(query: IndexQuery, hits: Sequence[Hit]) -> bool:
     """Whether the index found by words alone, although vectors were asked for too: it has none then, for some vectors
-    are always the nearest. What is `fresh` may have none yet."""
-    late = {entry.number for entry in fresh}
-    settled = [hit for hits in answers for hit in hits if hit.number not in late]
-    return bool(settled) and all(hit.meaning is None and hit.context_meaning is None for hit in settled)
+    are always the nearest. What is fresh may have none yet, or may be all of the nearest."""
+    late = {entry.number for entry in query.fresh}
+    near = {hit.number for hit in hits if hit.meaning is not None or hit.context_meaning is not None}
+    settled = {hit.number for hit in hits} - late
+    return bool(settled) and not settled & near and len(near) < query.depth
 
 
 def rounded(why: dict[str, float]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from chalicelib.domain.scope import Scope
 from chalicelib.domain.vitality import Retention
 from chalicelib.errors import SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, SearchIndex
-from chalicelib.services.memory.embedding import Embedding
+from chalicelib.services.memory.embedding import FRESH_MAX, Embedding
 
 SHOWN = 5
 _DEPTH = 8
@@ -45,7 +45,7 @@ class Similar:
 
         An entry is also compared with those before it in `entries`.
         """
-        pending = self.store.unprojected(scope, 500)
+        pending = self.store.unprojected(scope, FRESH_MAX)
         fresh = self.embedding.entries_from_table(scope, pending) if pending else []
         model = self.embedding.fingerprint if by_meaning else None
         queries = []
@@ -75,7 +75,7 @@ class Similar:
             self._alike(entry.memory, {n: known[n] for n in close if n in known}, close, thresholds)
             for entry, close in zip(entries, closeness, strict=True)
             if entry.memory is not None
-        ], None
+        ], "index_behind" if len(pending) >= FRESH_MAX else None
 
     def _same_key(
         self, scope: Scope, entry: IndexEntry, fresh: Sequence[IndexEntry]

@@ -141,6 +141,24 @@ def test_a_models_key_is_never_given_what_has_no_category(client: Client) -> Non
     assert len(ask(client, "search_memories").json["items"]) == 1
 
 
+def test_a_models_key_is_not_shown_what_a_person_did_under_the_same_idempotency_key(client: Client) -> None:
+    """SPEC M8: a repeat answers as the first time, with a memory that the model may not read."""
+    memories, headers = "/v1/spaces/personal/memories", {"Idempotency-Key": "k"}
+    hidden = {"text": "the safe", "category": None}
+    assert client.post(memories, hidden, headers=headers).status == 201
+    repeated = client.post(memories, hidden, headers=headers, key=a_key(client, acts_as="model"))
+    assert (repeated.status, repeated.fields) == (422, ["Idempotency-Key"])
+
+
+def test_a_field_given_twice_is_refused(client: Client) -> None:
+    for raw in (
+        b'{"text": "tea", "text": "coffee"}',
+        b'{"text": "tea", "source": {"author": "A", "author": "B"}}',
+    ):
+        reply = client.ask("POST", "/v1/spaces/personal/memories", raw=raw)
+        assert (reply.status, reply.fields) in ((422, ["text"]), (422, ["author"]))
+
+
 def test_what_a_models_key_writes_is_recorded_as_the_models(client: Client) -> None:
     added = ask(client, "add_memory", key=a_key(client, acts_as="model")).json["memory"]
     assert added["recorded_by"]["kind"] == "model"

@@ -117,7 +117,7 @@ def test_without_an_index_a_page_reads_on_until_enough_rows_match(world: World) 
 
 
 def test_an_index_that_is_far_behind_is_said(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "PENDING_MAX", 3)
+    monkeypatch.setattr(reading, "FRESH_MAX", 3)
     for number in range(3):
         world.add(f"fact {number}")
     assert listed(world)["degraded"] == "index_behind"

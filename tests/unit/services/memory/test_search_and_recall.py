@@ -3,7 +3,7 @@
 import pytest
 
 from chalicelib.bootstrap import Parts
-from chalicelib.domain.drafts import Edit, Ending, Recall, Search
+from chalicelib.domain.drafts import Edit, Ending, NewMemory, Recall, Search
 from chalicelib.domain.projection import IndexEntry
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.scope import Right
@@ -228,6 +228,45 @@ def test_what_was_just_edited_has_no_vector_yet_and_nothing_is_lost(kitchen: Wor
         )
     answer = search(kitchen, "harp")
     assert (set(found(answer)), answer["degraded"]) == ({1, 2, 3}, None)
+
+
+def test_many_new_memories_do_not_pass_for_lost_vectors(kitchen: World) -> None:
+    """All of the nearest are so new that the index has none of them; what it has is found by words."""
+    for number in range(5):
+        kitchen.add(f"The invoice zqx7781 of the harp, number {number}")
+    kitchen.settle()
+    for number in range(60):
+        kitchen.add(f"The harp plays tune {number}")
+    answer = search(kitchen, "the harp zqx7781")
+    assert (len(answer["items"]), answer["matched_by"], answer["degraded"]) == (6, "meaning", None)  # type: ignore[arg-type]
+
+
+def test_a_rare_word_does_not_hide_what_has_the_others() -> None:
+    """All hits of the first legs had one word of four, and were held back: nothing was found."""
+    world = World(embedder=None)
+    world.category(default=True)
+    for number in range(45):
+        world.add(f"Petr reported {number}")
+    for number in range(100):
+        world.add(f"The kitchen has a new oven, model {number}")
+    world.settle()
+    for limit in (1, 6, 40, 100):
+        assert len(found(search(world, "Petr kitchen oven colour", limit=limit))) == limit
+    assert len(found(recall(world, "Petr kitchen oven colour"))) == 10
+
+
+def test_more_writes_than_take_part_are_told(kitchen: World) -> None:
+    kitchen.settle()
+    kitchen.add("A plover nests in the attic.")
+    for start in range(0, 520, 65):
+        drafts = [NewMemory(text=f"filler {start + n}") for n in range(65)]
+        kitchen.services.remember.add_many(kitchen.scope(), drafts, kitchen.request())
+    assert search(kitchen, "plover")["degraded"] == "index_behind"
+    assert recall(kitchen, "plover")["degraded"] == "index_behind"
+    assert kitchen.add("A plover nests in the attic.")["degraded"] == "index_behind"
+    kitchen.settle()
+    answer = search(kitchen, "plover")
+    assert ({5, 526} <= set(found(answer)), answer["degraded"]) == (True, None)
 
 
 def test_without_an_index_the_table_answers_and_says_so(kitchen: World) -> None:
