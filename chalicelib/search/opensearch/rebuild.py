@@ -13,7 +13,8 @@ from chalicelib.search.opensearch.errors import AlreadyThereError
 from chalicelib.search.opensearch.layout import Generation, Layout, Names, new_generation
 
 FLOAT_BYTES = 4
-_LAYOUT_ONLY = {"filter_path": "*.aliases,*.mappings._meta"}
+_LAYOUT_ONLY = {"expand_wildcards": "all", "filter_path": "*.aliases,*.mappings._meta"}
+"""Closed indices too: they are there, and must not be built anew."""
 
 
 class Generations:

@@ -316,6 +316,18 @@ def test_writes_are_seen_within_seconds_although_nobody_searches_or_refreshes(in
     assert settings["settings"]["index"]["refresh_interval"] == "1s"
 
 
+def test_a_closed_index_is_down_and_not_missing(index, client):
+    """A missing one is built anew, and then there are two when the closed one opens again."""
+    _put(index, entry(memory(1, "a violin")))
+    for name in _indices(client, index):
+        client.call("POST", f"/{name}/_close")
+    assert index.ready()
+    with pytest.raises(IndexUnavailableError):
+        index.search(SCOPE, [query("violin")])
+    for name in _indices(client, index):
+        client.call("POST", f"/{name}/_open")
+
+
 def test_scores_of_words_are_those_of_the_formula(index):
     """Lengths below 40 stems are kept as they are; longer ones are rounded by an eighth at most."""
     rng = random.Random(9)
