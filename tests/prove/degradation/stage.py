@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from chalicelib.bootstrap import Parts
+from chalicelib.bootstrap import Parts, utc_now
 from chalicelib.domain.projection import content_hash
 from chalicelib.providers.known_models import described
 from chalicelib.providers.openai_compatible import OpenAiEmbedder
@@ -145,12 +145,16 @@ def _stage(
 
 
 class _World(World):
-    """A world in a file, whose other parts may need its clock to be made."""
+    """A world in a file, whose other parts may need its clock to be made.
+
+    It is never in the past: an emulator of the table deletes what has expired by the time of the day.
+    """
 
     def __init__(self, file: Path, adapt: Callable[[Parts, World], Parts] | None) -> None:
         super().__init__(file=file, replace=partial(self._adapted, adapt))
 
     def _adapted(self, adapt: Callable[[Parts, World], Parts] | None, parts: Parts) -> Parts:
+        self.now = max(self.now, utc_now())
         return adapt(parts, self) if adapt else parts
 
 
