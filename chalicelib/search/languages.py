@@ -1,4 +1,4 @@
-"""What the tokenizer knows of languages: function words, telling letters, endings, negations. Own lists, kept small.
+"""What the tokenizer knows of languages: function words, telling letters, negations. Own lists, kept small.
 
 Latin words are written without diacritics: the tokenizer folds before it asks. A word that carries meaning in
 another of these languages (`ten`, `pro`, `die`, `war`, `la`, `may`, `will`) is left out: it counts as any word.

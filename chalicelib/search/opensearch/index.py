@@ -156,11 +156,7 @@ class OpenSearchIndex:
 
     def _hits(self, asked: Sequence[LegAsked], depth: int, answers: Iterator[Any]) -> list[Hit]:
         findings = found_by(asked, answers, depth, self._factor() if asked else 1.0)
-        if findings is not None:
-            return findings.hits()
-        if not self.ready():
-            raise IndexMissingError("there is no search index: it was never built, or was dropped")
-        return []
+        return findings.hits() if findings is not None else []
 
     def _be_there(self) -> None:
         """Nothing was found: tell an index that has nothing from another one under our alias's name, or none.

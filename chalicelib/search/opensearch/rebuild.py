@@ -42,7 +42,8 @@ class Generations:
     def begin(self) -> str:
         """Make the indices of a new generation, empty, and give its name. What else was begun is dropped.
 
-        A model whose vectors are all gone is left behind, and so is an index that is not ours. The words come last: only with them a generation is seen,
+        A model whose vectors are all gone is left behind, and so is an index that is not ours. The words come last:
+        only with them a generation is seen,
         so nobody writes to a half of it.
         """
         layout = self.layout()

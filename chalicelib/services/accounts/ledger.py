@@ -96,9 +96,8 @@ class Ledger:
         for part in parts[:-1]:
             try:
                 self.commit(deed, part, request.part(1), None if begun else {"begun": deed.op})
-            except (
-                AlreadyDoneError
-            ) as error:  # done, but its answer was lost: the rest follows from what is current
+            except AlreadyDoneError as error:
+                # Done, but its answer was lost: the rest follows from what is current.
                 raise StaleVersionError((deed.target,)) from error
             begun = True
         self.commit(deed, parts[-1], request, outcome)

@@ -22,11 +22,10 @@ TRIES = 2_000
 
 
 @dataclass
-class Edited:
-    """What became of the edits."""
+class Written:
+    """What became of the writes of many at once."""
 
     acknowledged: int = 0
-    conflicts: int = 0
     seconds: float = 0.0
     lost: int = 0
     doubled: int = 0
@@ -36,6 +35,13 @@ class Edited:
     def found(self) -> int:
         """How much is wrong."""
         return self.lost + self.doubled + len(self.faults)
+
+
+@dataclass
+class Edited(Written):
+    """What became of the edits."""
+
+    conflicts: int = 0
 
 
 class Hot:

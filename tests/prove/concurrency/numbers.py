@@ -3,32 +3,15 @@
 import threading
 import time
 from collections import Counter
-from dataclasses import dataclass, field
 
 from tests.fakes.client import Client
-from tests.prove.concurrency.hot import MEMORIES, PAGE
+from tests.prove.concurrency.hot import MEMORIES, PAGE, Written
 from tests.prove.concurrency.stages import at_once
 
 
-@dataclass
-class Numbered:
-    """What became of the adds."""
-
-    acknowledged: int = 0
-    seconds: float = 0.0
-    lost: int = 0
-    doubled: int = 0
-    faults: list[str] = field(default_factory=list)
-
-    @property
-    def found(self) -> int:
-        """How much is wrong."""
-        return self.lost + self.doubled + len(self.faults)
-
-
-def add_at_once(client: Client, writers: int, adds: int) -> Numbered:
+def add_at_once(client: Client, writers: int, adds: int) -> Written:
     """So many threads add so many memories each."""
-    numbered = Numbered()
+    numbered = Written()
     lock = threading.Lock()
     told: list[tuple[int, str]] = []
 

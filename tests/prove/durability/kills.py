@@ -25,6 +25,7 @@ from chalicelib.services.memory.project import pages, pass_scope
 from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from infra.local.data_folder import DataFolder
+from tests.bench.kill import numbers_of
 from tests.bench.served import PROJECT, Service
 from tests.bench.writers import PERSONAL, Promised, Writer
 from tests.prove.durability.outcome import Outcome
@@ -157,7 +158,7 @@ class Killing:
 
     def _compare(self) -> None:
         promised = {word: one for writer in self.writers for word, one in writer.promised.items()}
-        stored = memories_of(self.service)
+        stored = numbers_of(self.service)
         words = Counter(memory["text"].split()[0] for memory in stored.values())
         damage = self.damage
         damage.doubled += [word for word, times in words.items() if times > 1]
@@ -179,18 +180,6 @@ def _runs(pid: int) -> bool:
         return status.read_text().rpartition(")")[2].split()[0] != "Z"
     except FileNotFoundError:
         return not Path("/proc").exists()
-
-
-def memories_of(service: Service) -> dict[int, dict[str, Any]]:
-    """All memories of the personal space by number, page by page."""
-    found: dict[int, dict[str, Any]] = {}
-    cursor = ""
-    while True:
-        page = service.wanted("GET", f"{PERSONAL}/memories?state=all&sort=oldest&limit=200{cursor}")
-        found |= {memory["number"]: memory for memory in page["items"]}
-        if page["next"] is None:
-            return found
-        cursor = f"&cursor={page['next']}"
 
 
 def _kept(memory: dict[str, Any] | None, promised: Promised) -> bool:
