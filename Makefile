@@ -24,7 +24,7 @@ endef
 
 .PHONY: help
 help:  ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 ##### what runs
 
@@ -36,11 +36,16 @@ help:  ## list the targets
 	  echo "The bundled embedding model could not be installed here (see .venv/bundled.log): recall goes on by words."; }
 	@touch $@
 
+# The command `palimpsest` runs from this folder; setuptools is there already, nothing is fetched.
+.venv/.stamp-command: pyproject.toml .venv/.stamp-run
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-input --no-index --no-deps --no-build-isolation --editable .
+	@touch $@
+
 .PHONY: setup-run
-setup-run: .venv/.stamp-run  ## install what `make run` needs
+setup-run: .venv/.stamp-command  ## install what `make run` needs
 
 .PHONY: run
-run: .venv/.stamp-run  ## start the whole service here, on embedded parts; data are kept in .palimpsest
+run: .venv/.stamp-command  ## start the whole service here, on embedded parts; data are kept in .palimpsest
 	@exec $(PY) -m infra.local
 
 ##### what checks
@@ -60,10 +65,10 @@ run: .venv/.stamp-run  ## start the whole service here, on embedded parts; data 
 	@touch $@
 
 .PHONY: setup-dev
-setup-dev: .venv/.stamp-dev  ## install what `make check` needs, and all Python parts of the tests
+setup-dev: .venv/.stamp-dev .venv/.stamp-command  ## install what `make check` needs, and all Python parts of the tests
 
 .PHONY: setup-test
-setup-test: .venv/.stamp-dev .venv-ministack/.stamp  ## install everything that `make test` needs
+setup-test: .venv/.stamp-dev .venv/.stamp-command .venv-ministack/.stamp  ## install everything that `make test` needs
 	@$(NODE) setup
 
 .PHONY: check
@@ -95,6 +100,45 @@ prove: setup-test  ## prove the promises at full size: make prove [ARGS=R1]
 bench: setup-test  ## measure: make bench [ARGS=recall]
 	@PALIMPSEST_TEST_ALL=1 $(PY) -m tests.bench $(ARGS)
 
+##### in the cloud
+
+.venv/.stamp-deploy: $(REQUIREMENTS)/aws.txt $(REQUIREMENTS)/bundled.txt
+	@$(call make_venv,.venv)
+	@echo "Installing what deploys (once) ..."
+	@$(PY) $(PIP_INSTALL) -r $(REQUIREMENTS)/aws.txt -r $(REQUIREMENTS)/bundled.txt
+	@touch $@
+
+infra/aws/node_modules/.stamp: infra/aws/package-lock.json | .venv/.stamp-deploy
+	@echo "Installing the cdk command (once) ..."
+	@cd infra/aws && ../../.venv/bin/npm ci --silent --no-audit --no-fund
+	@touch $@
+
+.PHONY: setup-deploy
+setup-deploy: .venv/.stamp-deploy infra/aws/node_modules/.stamp  ## install what `make deploy` needs
+
+.PHONY: deploy
+deploy: setup-deploy  ## deploy to the AWS account of your shell, or change what is deployed
+	@$(PY) -m infra.aws deploy $(ARGS)
+
+.PHONY: diff
+diff: setup-deploy  ## show what `make deploy` would change
+	@$(PY) -m infra.aws diff $(ARGS)
+
+.PHONY: destroy
+destroy: setup-deploy  ## delete what serves; what is kept stays
+	@$(PY) -m infra.aws destroy $(ARGS)
+
+.PHONY: setup-emulator
+setup-emulator: .venv/.stamp-deploy .venv-ministack/.stamp  ## install what `make emulator` needs
+
+.PHONY: emulator
+emulator: setup-emulator  ## run an emulator of AWS here, to try a deployment without an account
+	@exec $(PY) -m infra.aws.emulator $(ARGS)
+
+.PHONY: e2e
+e2e: setup-test setup-deploy  ## deploy to an emulator of AWS, and use what was deployed
+	@PALIMPSEST_TEST_ALL=1 PALIMPSEST_TEST_DEPLOYED=1 $(PY) -m pytest -p no:cacheprovider tests/deployed $(ARGS)
+
 ##### a search node of our own
 
 .PHONY: opensearch
@@ -118,7 +162,8 @@ lock:  ## compile the pinned lists anew: make lock [UPGRADE=--upgrade]
 	  uv lambda.in -o ../../requirements.txt; \
 	  uv local.in -c ../../requirements.txt -o local.txt; \
 	  uv bundled.in -c local.txt -o bundled.txt; \
-	  uv dev.in -c local.txt -o dev.txt; \
+	  uv aws.in -c local.txt -o aws.txt; \
+	  uv dev.in -c local.txt -c aws.txt -o dev.txt; \
 	  uv ministack.in -o ministack.txt; \
 	  uv mem0.in -o mem0.txt; \
 	  uv java.in -o java.txt; \

@@ -1,8 +1,11 @@
-"""The Chalice app: every HTTP door, registered. Nothing else happens here, and nothing at import."""
+"""The Chalice app: every HTTP door and every function beside it, registered. Nothing else happens here, and nothing at
+import."""
 
+from chalicelib.jobs.functions import functions
 from chalicelib.web.app_object import ThreadSafeChalice
 from chalicelib.web.doors import DOORS
 
 app = ThreadSafeChalice("palimpsest")
 for door in DOORS:
     app.register_blueprint(door.blueprint)
+app.register_blueprint(functions)

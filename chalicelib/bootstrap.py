@@ -4,7 +4,7 @@ The only module that knows both sides. What an installation does not use is neve
 """
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Literal
@@ -13,6 +13,8 @@ from chalicelib.domain.clock import to_utc
 from chalicelib.domain.memory import State
 from chalicelib.domain.scope import Scope, Space
 from chalicelib.errors import EmbeddingError, SearchIndexError
+from chalicelib.mending import fixes_for
+from chalicelib.observability import configure
 from chalicelib.ports import (
     AccountStore,
     Analyzer,
@@ -23,6 +25,7 @@ from chalicelib.ports import (
     Queue,
     Reranker,
     SearchIndex,
+    Storage,
     TokenVerifier,
 )
 from chalicelib.services.accounts.access import Access
@@ -35,10 +38,12 @@ from chalicelib.services.accounts.people import People
 from chalicelib.services.accounts.projects import Projects
 from chalicelib.services.accounts.sign_in import OidcRules, SignIn
 from chalicelib.services.accounts.spaces import SpaceList
+from chalicelib.services.diagnosis import Diagnosis
 from chalicelib.services.health import Health
 from chalicelib.services.memory.categories import Categories
 from chalicelib.services.memory.context import Spaces
 from chalicelib.services.memory.embedding import Embedding
+from chalicelib.services.memory.export import Export
 from chalicelib.services.memory.jobs import Jobs
 from chalicelib.services.memory.map import Map
 from chalicelib.services.memory.merge import MergeMemories
@@ -50,6 +55,7 @@ from chalicelib.services.memory.retain import Retain
 from chalicelib.services.memory.revise import Revise
 from chalicelib.services.memory.search import Finder
 from chalicelib.services.memory.similar import Similar
+from chalicelib.services.memory.take_in import TakeIn
 from chalicelib.services.memory.thresholds import ThresholdsInForce
 from chalicelib.services.memory.undo import Undo
 from chalicelib.settings import Settings, SettingsError
@@ -66,6 +72,7 @@ class Parts:
     memories: MemoryStore
     accounts: AccountStore
     inbox: InboxStore
+    storage: Storage
     index: SearchIndex
     analyzer: Analyzer
     embedder: Embedder | None
@@ -101,12 +108,15 @@ class Services:
     categories: Categories
     map: Map
     jobs: Jobs
+    export: Export
+    take_in: TakeIn
     # the index
     projector: Projector
     rebuild: Rebuild
     reconciler: Reconciler
     retain: Retain
     health: Health
+    diagnosis: Diagnosis
 
 
 def utc_now() -> datetime:
@@ -147,12 +157,20 @@ def build(settings: Settings, parts: Parts, clock: Clock = utc_now) -> Services:
         categories=Categories(spaces, store, inbox, embedding, accounts),
         map=Map(spaces, store, parts.analyzer, embedding),
         jobs=Jobs(spaces, store, inbox, index, embedding, projector, parts.queue, clock),
+        export=Export(spaces, store),
+        take_in=TakeIn(spaces, store, inbox, embedding),
         projector=projector,
         rebuild=Rebuild(store, index, projector),
         reconciler=Reconciler(store, index, embedding, projector),
         retain=Retain(store, accounts, index, clock),
         health=Health(store, accounts, index, parts.embedder, parts.queue, clock),
+        diagnosis=_diagnosis(settings, parts, embedding, clock),
     )
+
+
+def _diagnosis(settings: Settings, parts: Parts, embedding: Embedding, clock: Clock) -> Diagnosis:
+    stores, fixes = (parts.memories, parts.accounts, parts.storage), fixes_for(settings)
+    return Diagnosis(*stores, parts.index, parts.embedder, parts.queue, embedding, clock, fixes)
 
 
 def _counts(index: SearchIndex) -> Callable[[Scope], dict[State, int] | None]:
@@ -186,7 +204,7 @@ def parts_of(settings: Settings, database: "Database | None" = None) -> Parts:
         index=_index(settings, database),
         analyzer=_analyzer(),
         embedder=_embedder(settings),
-        queue=_queue(database),
+        queue=_queue(settings, database),
         tokens=_tokens(settings),
     )
 
@@ -201,9 +219,19 @@ def services() -> Services:
     if _services is None:
         with _LOCK:
             if _services is None:
-                settings = Settings.from_environment()
+                settings = Settings.from_environment(secrets=_kept_secrets)
+                configure(level=settings.log_level, metrics=settings.metrics)
                 _services = build(settings, parts_of(settings))
     return _services
+
+
+def _kept_secrets(secret: str, region: str) -> Mapping[str, str]:
+    from chalicelib.providers.secrets_manager import SecretUnreadableError, kept_secrets
+
+    try:
+        return kept_secrets(secret, region)
+    except SecretUnreadableError as error:
+        raise SettingsError(f"PALIMPSEST_SECRET: {error}") from error
 
 
 def use(chosen: Services) -> None:
@@ -212,22 +240,27 @@ def use(chosen: Services) -> None:
     _services = chosen
 
 
-def _stores(settings: Settings, database: "Database | None") -> tuple[MemoryStore, AccountStore, InboxStore]:
+def _stores(
+    settings: Settings, database: "Database | None"
+) -> tuple[MemoryStore, AccountStore, InboxStore, Storage]:
     if settings.store == "sqlite":
         from chalicelib.stores.sqlite.accounts import SqliteAccountStore
         from chalicelib.stores.sqlite.inbox import SqliteInboxStore
+        from chalicelib.stores.sqlite.inspection import SqliteStorage
         from chalicelib.stores.sqlite.memories import SqliteMemoryStore
 
         file = _needed(database)
-        return SqliteMemoryStore(file, clock=utc_now), SqliteAccountStore(file), SqliteInboxStore(file)
+        kept = SqliteMemoryStore(file, clock=utc_now)
+        return kept, SqliteAccountStore(file), SqliteInboxStore(file), SqliteStorage(file)
     from chalicelib.stores.dynamodb.accounts import DynamoAccountStore
     from chalicelib.stores.dynamodb.inbox import DynamoInboxStore
+    from chalicelib.stores.dynamodb.inspection import DynamoStorage
     from chalicelib.stores.dynamodb.memories import DynamoMemoryStore
 
     tables = tables_of(settings)
     fresh = timedelta(seconds=settings.fresh_seconds)
     memories = DynamoMemoryStore(tables, clock=utc_now, unprojected_for=fresh)
-    return memories, DynamoAccountStore(tables), DynamoInboxStore(tables)
+    return memories, DynamoAccountStore(tables), DynamoInboxStore(tables), DynamoStorage(tables)
 
 
 def tables_of(settings: Settings) -> "Tables":
@@ -340,7 +373,11 @@ def _chosen_embedder(settings: Settings) -> Embedder | None:
     return BedrockEmbedder(model, settings.region, timeout=timeout, attempts=attempts)
 
 
-def _queue(database: "Database | None") -> Queue:
+def _queue(settings: Settings, database: "Database | None") -> Queue:
+    if settings.queue_url is not None:
+        from chalicelib.queues.sqs import SqsQueue
+
+        return SqsQueue(settings.queue_url, settings.region)
     from chalicelib.queues.sqlite import SqliteQueue
 
     return SqliteQueue(_needed(database), clock=utc_now)

@@ -191,7 +191,12 @@ class EmbedderUnavailableError(EmbeddingError):
 
 
 class EmbeddingDimensionError(EmbeddingError):
-    """The embedder's vectors do not have the dimension that its settings, or the index, state."""
+    """The embedder's vectors do not have the dimension that its settings, or the index, state. `answered`: how long they
+    are, where that is known."""
+
+    def __init__(self, message: str, *, answered: int | None = None) -> None:
+        super().__init__(message)
+        self.answered = answered
 
 
 class IdentityProviderUnavailableError(Exception):

@@ -12,7 +12,7 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime
@@ -22,13 +22,16 @@ FIELDS = frozenset(
     {
         "account", "attempts", "bytes", "category", "count", "degraded", "error", "event", "failed", "function", "group",
         "job", "key_id", "kind", "matched_by", "milliseconds", "model", "number", "op", "operation", "part", "project",
-        "records", "remaining", "space", "status", "version",
+        "reason", "records", "remaining", "space", "status", "version",
     }
 )  # fmt: skip
-"""Names that `extra` may have: ids, numbers and words of a closed set."""
+"""Names that `extra` may have: ids, numbers and words of a closed set. `reason` is the message of an error of ours."""
 
-Metric = Literal["projected", "projection_failed", "reconciled"]
-"""Every metric there is; all are counts."""
+Metric = Literal[
+    "added", "conflicts", "degraded", "failures", "projected", "projection_failed", "projection_lag", "recalled",
+    "reconciled", "searched",
+]  # fmt: skip
+"""Every metric there is: counts, but for `projection_lag` (milliseconds). docs/operating.md says of each what it is."""
 
 NAMESPACE = "Palimpsest"
 OURS = ("palimpsest", "chalicelib")
@@ -74,13 +77,22 @@ def configure(
 def count(name: Metric, value: int = 1, **dimensions: str) -> None:
     """Add `value` to a metric, in the embedded metric format of CloudWatch. `dimensions` are named as in FIELDS, and
     their values come from a closed set: each combination is a metric of its own, and is paid for."""
+    _write(name, value, "Count", dimensions)
+
+
+def measure(name: Metric, milliseconds: float) -> None:
+    """One value of a metric that is a time."""
+    _write(name, round(milliseconds, 1), "Milliseconds", {})
+
+
+def _write(name: Metric, value: float, unit: str, dimensions: Mapping[str, str]) -> None:
     if not _METRICS.isEnabledFor(logging.INFO):
         return
     stated = {key: str(dimension)[:LONGEST] for key, dimension in dimensions.items() if key in FIELDS}
     directive = {
         "Namespace": NAMESPACE,
         "Dimensions": [sorted(stated)],
-        "Metrics": [{"Name": name, "Unit": "Count"}],
+        "Metrics": [{"Name": name, "Unit": unit}],
     }
     now = round(datetime.now(UTC).timestamp() * 1000)
     emf = {"_aws": {"Timestamp": now, "CloudWatchMetrics": [directive]}, **stated, name: value}

@@ -2,6 +2,7 @@
 all adapters of a port to the same behaviour.
 
     stores      MemoryStore, AccountStore, InboxStore      DynamoDB | SQLite
+                Storage                                     DynamoDB | SQLite
     search      SearchIndex, Analyzer                       OpenSearch | embedded
     providers   Embedder, Reranker                          none | bundled | OpenAI-compatible | Bedrock
                 TokenVerifier                               OIDC
@@ -30,6 +31,7 @@ from chalicelib.domain.accounts import (
 )
 from chalicelib.domain.category import Category
 from chalicelib.domain.change import Change
+from chalicelib.domain.diagnosis import IndexSeen, TablesSeen
 from chalicelib.domain.embedding import EmbeddingModel
 from chalicelib.domain.filters import MemoryFilter, Sort
 from chalicelib.domain.memory import Memory, State
@@ -56,6 +58,14 @@ class MemoryStore(Protocol):
 
     def reserve(self, scope: Scope, count: int) -> int:
         """The first of `count` consecutive numbers that nobody else will ever get (M3). Gaps are allowed."""
+        ...
+
+    def last_number(self, scope: Scope) -> int:
+        """The highest number that was given out, or passed over; 0 when none was."""
+        ...
+
+    def pass_numbers(self, scope: Scope, last: int) -> None:
+        """Give out no number up to `last` from now on. Those that are given out already stay so; safe to repeat."""
         ...
 
     def commit(self, scope: Scope, commit: Commit) -> None:
@@ -183,6 +193,15 @@ class AccountStore(Protocol):
         ...
 
 
+class Storage(Protocol):
+    """What everything is kept in, as an operator looks at it: no content."""
+
+    def look(self) -> TablesSeen:
+        """Which tables are missing or without their stream, and what time it is there. Raises StoreUnavailableError
+        when nobody answers, or it may not be asked."""
+        ...
+
+
 class Analyzer(Protocol):
     """Texts as stems, for the few places outside search that compare words."""
 
@@ -244,6 +263,11 @@ class SearchIndex(Protocol):
 
     def ready(self) -> bool:
         """Whether a complete index is there. Raises IndexUnavailableError when the engine does not answer."""
+        ...
+
+    def inspect(self) -> IndexSeen:
+        """What an operator must know of the whole: is it complete, what is in its way, which vectors it holds.
+        Raises IndexUnavailableError."""
         ...
 
     def rebuild_begin(self) -> str:

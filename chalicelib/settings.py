@@ -9,7 +9,7 @@ names them all, by a test. What an admin sets while it runs is not here but in t
 import difflib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -31,6 +31,11 @@ from chalicelib.domain.ranking import RankingWeights
 PREFIX = "PALIMPSEST_"
 FOR_TESTS = f"{PREFIX}TEST_"
 """Variables that begin so are the tests' own and no settings."""
+FOR_CLI = f"{PREFIX}CLI_"
+"""Variables that begin so are read by the command `palimpsest` (`infra.cli.settings`) and are no settings here."""
+FOR_DEPLOYMENT = f"{PREFIX}DEPLOY_"
+"""Variables that begin so are read by `make deploy` (`infra.aws.deployment`) and are no settings here."""
+OF_OTHERS = (FOR_TESTS, FOR_CLI, FOR_DEPLOYMENT)
 MEGABYTE = 1024 * 1024
 
 
@@ -102,6 +107,14 @@ class Settings(BaseModel):
     dynamodb_connect_timeout: Seconds = Field(1.0, description="Seconds for a connection to DynamoDB.")
     dynamodb_read_timeout: Seconds = Field(3.0, description="Seconds for one answer of DynamoDB.")
     dynamodb_attempts: Attempts = Field(8, description="How often one call to DynamoDB is tried in all.")
+    queue_url: Url | None = Field(
+        None,
+        description="URL of the SQS FIFO queue that wakes workers; else the queue is in the data folder.",
+    )
+    secret: str | None = Field(
+        None,
+        description="Name or ARN of the Secrets Manager secret that holds the settings which are secrets, as JSON.",
+    )
 
     search: Literal["embedded", "opensearch"] = Field(
         "embedded", description="Which search engine holds the index."
@@ -183,15 +196,25 @@ class Settings(BaseModel):
     )
 
     @classmethod
-    def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Self:
-        """The settings that `environ` states. Raises SettingsError, which names every variable that is wrong."""
+    def from_environment(
+        cls,
+        environ: Mapping[str, str] = os.environ,
+        secrets: Callable[[str, str], Mapping[str, str]] | None = None,
+    ) -> Self:
+        """The settings that `environ` states. Raises SettingsError, which names every variable that is wrong.
+
+        `secrets` reads what is kept in the secret that PALIMPSEST_SECRET names (name or ARN, region); what `environ`
+        states goes before that.
+        """
         stated = {
             name.removeprefix(PREFIX).lower(): value
             for name, value in environ.items()
-            if name.startswith(PREFIX) and not name.startswith(FOR_TESTS) and value.strip()
+            if name.startswith(PREFIX) and not name.startswith(OF_OTHERS) and value.strip()
         }
         if "region" not in stated:
             stated["region"] = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
+        if secrets is not None and (secret := stated.get("secret")):
+            stated = {**_only_secrets(secrets(secret, stated["region"])), **stated}
         try:
             return cls.model_validate(stated)
         except ValidationError as error:
@@ -215,7 +238,7 @@ class Settings(BaseModel):
         return self
 
     def _reachable(self) -> list[str]:
-        if self.allow_remote or _is_loopback(self.host):
+        if self.allow_remote or is_loopback(self.host):
             return []
         advice = "set PALIMPSEST_ALLOW_REMOTE=true if that is meant."
         return [f"PALIMPSEST_HOST: other machines would reach this address: {advice}"]
@@ -240,7 +263,23 @@ class Settings(BaseModel):
         ]
 
 
-def _is_loopback(host: str) -> bool:
+def secret_names() -> frozenset[str]:
+    """The settings that are secrets."""
+    return frozenset(
+        name for name, field in Settings.model_fields.items() if "SecretStr" in str(field.annotation)
+    )
+
+
+def _only_secrets(kept: Mapping[str, str]) -> Mapping[str, str]:
+    """What a secret holds, which must be settings that are secrets."""
+    others = sorted(set(kept) - secret_names())
+    if others:
+        raise SettingsError(f"{PREFIX}SECRET: it holds {others[0]}, which is no setting that is a secret.")
+    return kept
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine reaches `host`."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

@@ -14,6 +14,9 @@ FOLDER = pytest.StashKey[Path]()
 REQUIRED = os.environ.get("CI") == "true" or os.environ.get("PALIMPSEST_TEST_ALL") == "1"
 """In CI and in `make test` a missing part is a failure; with a plain `pytest` it is a skip that says what to do."""
 
+collect_ignore = [] if os.environ.get("PALIMPSEST_TEST_DEPLOYED") == "1" else ["deployed"]
+"""What is deployed is tested by `make e2e`, after `make test`."""
+
 settings.register_profile(
     "suite",
     derandomize=True,
@@ -28,7 +31,7 @@ settings.load_profile("suite")
 def pytest_configure(config: pytest.Config) -> None:
     """Nothing of the person's own AWS account or settings reaches a test; the first process makes the run's folder."""
     for name in list(os.environ):
-        if name.startswith("AWS_") or (name.startswith("PALIMPSEST_") and name != "PALIMPSEST_TEST_ALL"):
+        if name.startswith("AWS_") or (name.startswith("PALIMPSEST_") and not name.startswith("PALIMPSEST_TEST_")):
             del os.environ[name]
     os.environ.update(
         AWS_ACCESS_KEY_ID="test",

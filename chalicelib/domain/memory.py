@@ -16,6 +16,8 @@ TEXT_MAX_BYTES = 250_000
 CONTEXT_MAX_CHARS = 2_000
 KEY_MAX_CHARS = 200
 REASON_MAX_CHARS = 1_000
+ERASED_TEXT = "(erased)"
+"""What stands in the place of an erased text."""
 
 Kind = Literal["user", "feedback", "project", "reference"]
 Number = Annotated[int, Field(ge=1, le=10**15, strict=True)]
@@ -116,7 +118,7 @@ def next_version(memory: Memory, at: datetime, update: Mapping[str, object]) -> 
 def erased(memory: Memory, *, at: Moment) -> Memory:
     """The mark that stays of an erased memory: its number and when, without any content (M13)."""
     return Memory(
-        text="(erased)",
+        text=ERASED_TEXT,
         kind=memory.kind,
         space=memory.space,
         number=memory.number,

@@ -32,6 +32,8 @@ class SpaceRecord(BaseModel):
     """Fingerprints of the embedding models whose vectors are complete here (A6). Others answer by words."""
     trashed_at: tuple[Moment, ...] = ()
     """When cleanup moved memories to the trash, in the last 24 hours at least: its daily limit (M28)."""
+    imported: Id | None = None
+    """The export that was brought here, if any: the only one of which more may come."""
 
 
 class Vector(BaseModel):

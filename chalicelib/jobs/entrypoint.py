@@ -7,7 +7,7 @@ from typing import Any
 
 from chalicelib.domain.ids import new_id
 from chalicelib.errors import EmbeddingError, SearchIndexError, StoreError
-from chalicelib.observability import observed_request
+from chalicelib.observability import count, observed_request
 
 log = logging.getLogger("palimpsest.jobs")
 
@@ -45,9 +45,11 @@ def step(name: str, work: Callable[[], object]) -> bool:
     try:
         work()
     except (StoreError, SearchIndexError, EmbeddingError) as error:
-        log.warning("a part does not answer", extra={"operation": name, "error": type(error).__name__})
+        told = {"operation": name, "error": type(error).__name__, "reason": str(error)}
+        log.warning("a part does not answer", extra=told)
     except Exception:  # the boundary
         log.exception("a step failed", extra={"operation": name})
     else:
         return True
+    count("failures", part=name)
     return False

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ from chalicelib.bootstrap import Services, services, written
 from chalicelib.domain.scope import Space
 from chalicelib.errors import SearchIndexError, StoreUnavailableError
 from chalicelib.jobs.entrypoint import Event, Failures, failures, job, step
-from chalicelib.observability import count
+from chalicelib.observability import count, measure
 
 log = logging.getLogger("palimpsest.stream")
 
@@ -18,6 +19,8 @@ class _Record(NamedTuple):
     """One record that concerns us: of a memory (`name` is its number), or of a job (`name` is its id)."""
 
     identifier: str
+    written_at: float | None
+    """Seconds since 1970; None where the stream does not tell."""
     kind: str
     space: Space
     name: str
@@ -48,7 +51,13 @@ def _read(identifier: str, raw: Mapping[str, Any], records: list[_Record]) -> No
     keys = raw["dynamodb"]["Keys"]
     about = written(keys["pk"]["S"], keys["sk"]["S"])
     if about is not None:
-        records.append(_Record(identifier, *about))
+        at = raw["dynamodb"].get("ApproximateCreationDateTime")
+        records.append(_Record(identifier, None if at is None else _seconds(at), *about))
+
+
+def _seconds(at: Any) -> float:
+    """Lambda tells the time as a number; what reads the stream by itself may have a datetime."""
+    return float(at.timestamp()) if isinstance(at, datetime) else float(at)
 
 
 def _project(here: Services, records: Sequence[_Record]) -> list[str]:
@@ -60,6 +69,13 @@ def _project(here: Services, records: Sequence[_Record]) -> list[str]:
     lost = sum(map(len, failed.values()))
     count("projected", sum(map(len, by_space.values())) - lost)
     count("projection_failed", lost)
+    written = [
+        record.written_at
+        for record in records
+        if record.written_at is not None and int(record.name) not in failed[record.space]
+    ]
+    if written:
+        measure("projection_lag", max(0.0, here.clock().timestamp() - min(written)) * 1000)
     return [record.identifier for record in records if int(record.name) in failed[record.space]]
 
 
@@ -78,5 +94,5 @@ def _projected(here: Services, space: Space, numbers: Sequence[int]) -> Sequence
     try:
         return here.projector.project(space, numbers)
     except (SearchIndexError, StoreUnavailableError) as error:
-        log.info("a space was not projected", extra={"error": type(error).__name__})
+        log.warning("a space was not projected", extra={"error": type(error).__name__, "reason": str(error)})
         return numbers

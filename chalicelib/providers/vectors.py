@@ -17,7 +17,8 @@ def unit_vector(numbers: object, dimension: int) -> bytes:
     if len(numbers) != dimension:
         raise EmbeddingDimensionError(
             f"The embedding model answers vectors of {len(numbers)} numbers, not {dimension}: "
-            "set PALIMPSEST_EMBEDDING_DIMENSION to what it answers."
+            "set PALIMPSEST_EMBEDDING_DIMENSION to what it answers.",
+            answered=len(numbers),
         )
     if not all(isinstance(one, int | float) and not isinstance(one, bool) for one in numbers):
         raise EmbedderUnavailableError("The embedding model answered a vector that is not all numbers.")

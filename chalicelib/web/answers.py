@@ -317,6 +317,31 @@ class Jobs(Page):
     items: list[ShownJob]
 
 
+class ShownFinding(Answer):
+    """One thing that is wrong."""
+
+    severity: Literal["fault", "warning"]
+    part: Literal["table", "index", "embedder", "stream", "queue", "clock"]
+    message: str = Field(description="one plain sentence")
+    fix: str = Field(description="the command that mends it")
+
+
+class Compared(Answer):
+    """How many spaces were compared with the index, and whether those were all: there is a limit of time."""
+
+    spaces: int
+    all: bool
+
+
+class Diagnosis(Answer):
+    """What is wrong with the installation; nothing, when `findings` is empty."""
+
+    at: Moment
+    version: str
+    findings: list[ShownFinding]
+    compared: Compared
+
+
 PartState = Literal["ok", "down", "missing", "off"]
 
 

@@ -1,4 +1,4 @@
-"""Health, and the contract itself: doors that need no authorization."""
+"""Health and the contract itself, which need no authorization; and for admins, what is wrong."""
 
 from base64 import b64encode
 from collections.abc import Mapping
@@ -9,6 +9,7 @@ from typing import Any
 
 from chalice.app import Response
 
+from chalicelib.services.accounts.access import administrator
 from chalicelib.web import answers
 from chalicelib.web.call import Call
 from chalicelib.web.operations import Door
@@ -22,6 +23,16 @@ _FOLDER = Path(__file__).parent
 def get_health(call: Call) -> Mapping[str, Any]:
     """Whether all parts work: table, index, embedder, helper model, queue."""
     return call.services.health.look()
+
+
+@door.operation("GET", "/v1/diagnosis", answer=answers.Diagnosis)
+def get_diagnosis(call: Call) -> Mapping[str, Any]:
+    """What is wrong with the installation, and which command mends it, for admins.
+
+    Looks at tables, index, embedder and queue, and whether the index has what was written.
+    """
+    administrator(call.caller)
+    return call.services.diagnosis.look()
 
 
 @door.operation("GET", "/v1/openapi.json", public=True)

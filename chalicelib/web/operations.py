@@ -20,7 +20,7 @@ from chalice.app import Blueprint, Response
 from pydantic import BaseModel
 
 from chalicelib.errors import PalimpsestError, SearchIndexError, StoreError
-from chalicelib.observability import observed_request
+from chalicelib.observability import count, observed_request
 from chalicelib.web.call import Call
 from chalicelib.web.problems import answer, of_adapter, problem
 
@@ -124,6 +124,7 @@ def _served(operation: Operation, view: View, call: Call) -> Response:
         return _answered(operation, view, call)
     except Exception:  # the boundary: an unknown error is logged whole and told in one sentence
         log.exception("an unexpected error", extra={"operation": operation.name})
+        count("failures", part="code")
         shown = {"code": "internal", "message": "an unexpected error; it was logged", "details": {}}
         return answer(500, {"error": shown})
 

@@ -21,6 +21,7 @@ from chalicelib.errors import (
     TooManyRequestsError,
     UnavailableError,
 )
+from chalicelib.observability import count
 
 log = logging.getLogger("palimpsest.web")
 
@@ -44,6 +45,9 @@ def problem(error: PalimpsestError) -> Response:
     headers = {}
     if isinstance(error, UnavailableError):
         headers["Retry-After"] = str(RETRY_AFTER_S)
+        count("failures", part=str(error.details.get("part", "other")))
+    if error.status == 409:
+        count("conflicts")
     if isinstance(error, TooManyRequestsError):
         headers["Retry-After"] = str(error.details.get("retry_after", RETRY_AFTER_S))
     if error.status == 401:

@@ -67,7 +67,11 @@ class LocalService:
             made.callback(_within, DATABASE_S, self._database.close)
             built = build(settings, parts_of(settings, self._database))
             can_write = partial(writable, self._folder, self._database)
-            self.services = replace(built, health=replace(built.health, writable=can_write))
+            self.services = replace(
+                built,
+                health=replace(built.health, writable=can_write),
+                diagnosis=replace(built.diagnosis, writable=can_write),
+            )
             use(self.services)
             self._server = HttpServer(
                 Front(app, settings.max_body_bytes, self._hosts()),

@@ -34,6 +34,9 @@ BEYOND_THE_SCHEMA = tuple(
         r"write needs read|a model is never an admin",
         r"was used before with another request",
         r"valid datetime",
+        r"is not the kind of the space|does not follow the version before it",
+        r"is not what its last change made of it|an erased memory h(olds nothing|as none)",
+        r"is of another (number|category) or version|holds a context that belongs to another memory",
     )
 )
 """Why a request that the schema allows may be refused as wrong: rules between fields, and with what is stored, which

@@ -25,7 +25,9 @@ class Broken:
 def source_files() -> list[Path]:
     """The Python files of the product: what runs, in the cloud or on a laptop."""
     files = [PROJECT / "app.py", *(PROJECT / "chalicelib").rglob("*.py"), *(PROJECT / "infra").rglob("*.py")]
-    return sorted(file for file in files if file.exists() and "__pycache__" not in file.parts)
+    return sorted(
+        file for file in files if file.exists() and not {"__pycache__", "node_modules"} & set(file.parts)
+    )
 
 
 def project_files() -> list[Path]:

@@ -23,7 +23,11 @@ CATCH_ALLS = {
 }
 """The three wrappers at the edge; nothing else may catch what it cannot name."""
 
-ENVIRONMENT = {"chalicelib/settings.py": "the one place that knows where settings come from"}
+ENVIRONMENT = {
+    "chalicelib/settings.py": "the one place that knows where settings come from",
+    "infra/cli/settings.py": "the same for the command, whose settings are a person's and not an installation's",
+    "infra/aws/shell.py": "the same for whoever deploys: what is read there becomes the settings of the functions",
+}
 
 UNBOUNDED: dict[str, str] = {}
 """File: why a call in it may wait for ever."""

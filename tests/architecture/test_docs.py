@@ -7,9 +7,11 @@ import importlib
 import importlib.util
 import inspect
 import re
+from typing import get_args
 
 import pytest
 
+from chalicelib.observability import Metric
 from tests.architecture.rules import PROJECT
 
 VERBS = "GET|POST|PUT|PATCH|DELETE"
@@ -30,12 +32,19 @@ def routes() -> set[str]:
 
 
 def settings() -> set[str]:
-    """`PALIMPSEST_PORT` for each setting."""
-    from chalicelib.settings import Settings
+    """`PALIMPSEST_PORT` for each setting, and for each of the command's own."""
+    from chalicelib.settings import FOR_CLI, FOR_DEPLOYMENT, Settings
+    from infra.aws.deployment import Deployment
+    from infra.cli.settings import CliSettings
 
-    return {
+    names = {
         str(field.validation_alias or field.alias or f"PALIMPSEST_{name.upper()}")
         for name, field in Settings.model_fields.items()
+    }
+    names |= {f"{FOR_CLI}{name.upper()}" for name in CliSettings.model_fields if name != "data"}
+    passed_on = {"environment", "secrets"}
+    return names | {
+        f"{FOR_DEPLOYMENT}{name.upper()}" for name in Deployment.model_fields if name not in passed_on
     }
 
 
@@ -54,7 +63,7 @@ def commands() -> set[str]:
 
 def targets() -> set[str]:
     """`make run` for each target that the Makefile offers."""
-    found = re.findall(r"(?m)^([a-z-]+):.*## ", (PROJECT / "Makefile").read_text())
+    found = re.findall(r"(?m)^([a-z0-9-]+):.*## ", (PROJECT / "Makefile").read_text())
     return {f"make {target}" for target in found}
 
 
@@ -92,12 +101,25 @@ def test_every_command_is_documented(docs: str) -> None:
     assert missing(commands(), docs) == []
 
 
+def test_every_metric_is_documented(docs: str) -> None:
+    assert missing({f"`{name}`" for name in get_args(Metric)}, docs) == []
+
+
+def test_every_metric_is_counted_somewhere() -> None:
+    sources = "".join(path.read_text() for path in (PROJECT / "chalicelib").rglob("*.py"))
+    assert [
+        name
+        for name in get_args(Metric)
+        if not re.search(rf"""(count|measure|_tell)\(\s*"{name}\"""", sources)
+    ] == []
+
+
 def test_every_make_target_is_documented(docs: str) -> None:
     assert missing(targets() - {"make help"}, docs) == []
 
 
 def test_no_make_target_is_documented_that_is_gone(docs: str) -> None:
-    assert gone(r"`(make [a-z-]+)", targets(), docs) == []
+    assert gone(r"`(make [a-z0-9-]+)", targets(), docs) == []
 
 
 def test_the_comparison_sees_what_is_missing_and_what_is_gone() -> None:

@@ -14,6 +14,7 @@ from chalicelib.services.memory.project import pages, pass_scope
 from chalicelib.stores.dynamodb.accounts import DynamoAccountStore
 from chalicelib.stores.dynamodb.database import Database as Tables
 from chalicelib.stores.dynamodb.inbox import DynamoInboxStore
+from chalicelib.stores.dynamodb.inspection import DynamoStorage
 from chalicelib.stores.dynamodb.memories import UNPROJECTED_FOR, DynamoMemoryStore
 from tests import shared_services
 from tests.contracts.search.engine_opensearch import opened
@@ -46,6 +47,7 @@ class DynamoWorld(World):
                 memories=DynamoMemoryStore(tables, clock=self.clock),
                 accounts=DynamoAccountStore(tables),
                 inbox=DynamoInboxStore(tables),
+                storage=DynamoStorage(tables),
                 index=index or parts.index,
             )
 

@@ -36,6 +36,7 @@ from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.accounts import SqliteAccountStore
 from chalicelib.stores.sqlite.inbox import SqliteInboxStore
+from chalicelib.stores.sqlite.inspection import SqliteStorage
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
 from chalicelib.stores.sqlite.outbox import Outbox
 
@@ -68,6 +69,7 @@ class World:
             analyzer=text,
             embedder=self.embedder,  # type: ignore[arg-type]
             queue=SqliteQueue(self.database, clock=clock),
+            storage=SqliteStorage(self.database),
         )
         self.parts = replace(parts) if replace else parts
         self.services: Services = build(Settings(), self.parts, clock)

@@ -303,7 +303,8 @@ class Life:
         paths += [
             f"{MEMORIES}?state={state}&q=lantern&limit=200" for state in ("active", "retired", "trashed")
         ]
-        paths += [f"/v1/spaces/personal/{what}" for what in ("audit?limit=200", "map", "categories", "jobs")]
+        whats = ("audit?limit=200", "export?limit=200", "map", "categories", "jobs")
+        paths += [f"/v1/spaces/personal/{what}" for what in whats]
         for path in [*paths, "/v1/spaces", "/v1/me"]:
             yield from self._pages(path)
 

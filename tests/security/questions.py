@@ -220,6 +220,31 @@ class Questions:
     def _body_of_start_job(self) -> Any:
         return {"kind": "reindex", **self._one(dict, lambda: {"all": True})}
 
+    def _body_of_import_space(self) -> Any:
+        """Of one's own export or another's, with numbers that are there, or are not, perhaps in an empty space."""
+        kind, identifier = self._one(
+            lambda: ("personal", self._id(["anna", "anna1"])),
+            lambda: ("project", self._id(["rocket", "anna"])),
+            lambda: ("community", self._id(["1001", "100"])),
+        )
+        number, at = self._number(), "2026-05-04T08:00:00Z"
+        actor = {"kind": "person", "id": self._id(["anna", "anna1"])}
+        image = {
+            "number": number, "version": 1, "revision": 1, "state": "active", "text": "a lamp", "kind": "user",
+            "recorded_at": at, "recorded_by": actor, "updated_at": at, "category": self._category(),
+            "replaced_by": number, "context_from": number, "derived_from": [number],
+        }  # fmt: skip
+        change = {"number": number, "version": 1, "op": "add", "at": at, "by": actor, "group": "grp_1"}
+        items = [
+            {"record": "memory_change", **change, "image": image},
+            {"record": "memory", **image},
+        ]
+        space = {
+            "record": "space", "format": 1, "export": "exp_1", "as_of": at, "kind": kind, "id": identifier,
+            "created_at": at, "last_number": 10**9,
+        }  # fmt: skip
+        return {"space": space, "items": self._one(list, lambda: items, lambda: items[1:])}
+
     def _body_of_create_category(self) -> Any:
         return {"name": f"shelf {self.chance.randint(1, 9)}", **self._working_in()}
 

@@ -104,7 +104,7 @@ def arguments(boundary: Boundary, method: Callable[..., Any], world: World) -> d
         "filters": drafts.SearchFilters(), "by_model": False, "ending": drafts.Ending(), "job_id": "job_1",
         "more_time": lambda: True, "drafts": [drafts.NewMemory(text="tea")], "project": "rocket", "cursor": None,
         "account": "anna", "platform": "discord", "community": "1001", "name": "personal", "right": Right.READ,
-        "idle": timedelta(0),
+        "idle": timedelta(0), "last": 1,
     }  # fmt: skip
     if boundary.owner == "categories":
         own["category"] = "cat_1"
@@ -129,6 +129,13 @@ DRAFTS: Mapping[str, dict[str, Any]] = {
     "NewMember": {"account": "anna"}, "NewCommunity": {"platform": "discord", "id": "7", "name": "Den"},
     "CommunityEdit": {"name": "Den"}, "NewTeamMember": {"account": "anna"}, "TeamMemberEdit": {"configure": True},
     "InstallationEdit": {"recall": {"memories": 5}}, "PersonalSettingsEdit": {"maintenance": True},
+    "Arrivals": {
+        "space": {
+            "record": "space", "format": 1, "export": "exp_1", "as_of": "2026-05-04T08:00:00Z", "kind": "personal",
+            "id": "anna", "created_at": "2026-05-03T08:00:00Z", "last_number": 3,
+        },
+        "items": (),
+    },
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TypeVar
 
+from chalicelib.domain.diagnosis import IndexSeen
 from chalicelib.domain.filters import MemoryFilter, Sort
 from chalicelib.domain.memory import State
 from chalicelib.domain.projection import Hit, IndexedState, IndexEntry, IndexPage, IndexQuery
@@ -103,6 +104,14 @@ class EmbeddedIndex:
     def ready(self) -> bool:
         with _engine(), self._database.read() as connection:
             return generations.current(connection).live is not None
+
+    def inspect(self) -> IndexSeen:
+        with _engine(), self._database.read() as connection:
+            live = generations.current(connection).live
+            return IndexSeen(
+                complete=live is not None,
+                dimensions=tables.dimensions_of(connection, live) if live is not None else {},
+            )
 
     def _look(
         self, scope: Scope, look: Callable[[Segment], Seen], models: Mapping[str, int] = _NO_MODELS

@@ -18,6 +18,17 @@ def models(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(connection.execute("SELECT model, dimension FROM search_model"))
 
 
+def dimensions_of(connection: sqlite3.Connection, generation: int) -> dict[str, int]:
+    """The dimension of each model that a generation holds vectors of, by fingerprint."""
+    return dict(
+        connection.execute(
+            "SELECT model, dimension FROM search_model WHERE EXISTS "
+            "(SELECT 1 FROM search_vector AS v WHERE v.generation = ? AND v.model = search_model.model)",
+            (generation,),
+        )
+    )
+
+
 def kept(connection: sqlite3.Connection, generation: int, space: str, number: int) -> Row | None:
     """What is there of a number, a tombstone too."""
     row = connection.execute(

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from chalicelib.domain.diagnosis import IndexSeen
 from chalicelib.domain.filters import MemoryFilter, Sort
 from chalicelib.domain.memory import State
 from chalicelib.domain.projection import Hit, IndexedState, IndexEntry, IndexPage, IndexQuery
@@ -126,6 +127,10 @@ class OpenSearchIndex:
     def ready(self) -> bool:
         """Whether the alias of the words is there."""
         return self._generations.layout().live is not None
+
+    def inspect(self) -> IndexSeen:
+        """One request for what stands, and two for each model."""
+        return self._generations.seen()
 
     def rebuild_begin(self) -> str:
         """The name is that of the new generation."""

@@ -57,6 +57,7 @@ class Names:
             live=self._generation(ours, ""),
             building=self._generation(ours, "-building"),
             indices=tuple(index.name for index in found),
+            foreign=tuple(sorted(index.name for index in found if not index.ours)),
         )
 
     def _index(self, name: str, body: Mapping[str, Any]) -> "_Index | None":
@@ -119,6 +120,8 @@ class Layout:
     building: Generation | None
     indices: tuple[str, ...]
     """All indices of this installation, those of no generation too."""
+    foreign: tuple[str, ...] = ()
+    """Those of them that do not bear our mark, or that of another format."""
 
     @property
     def targets(self) -> tuple[Generation, ...]:

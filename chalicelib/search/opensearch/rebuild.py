@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from chalicelib.domain.diagnosis import IndexSeen
 from chalicelib.domain.projection import IndexEntry
 from chalicelib.errors import IndexMissingError
 from chalicelib.search.opensearch import mappings
@@ -30,6 +31,15 @@ class Generations:
         """What stands now; asked anew each time, for another process may have changed it."""
         path = f"/{self._names.patterns()}"
         return self._names.read(self._client.call("GET", path, params=_LAYOUT_ONLY, waiting=True))
+
+    def seen(self) -> IndexSeen:
+        """What an operator must know of it. Raises IndexUnavailableError."""
+        layout = self.layout()
+        return IndexSeen(
+            complete=layout.live is not None,
+            foreign=layout.foreign,
+            dimensions=self._dimensions(layout.live),
+        )
 
     def refreshed(self) -> Generation:
         """The generation in use, with all that was written to it visible. Raises IndexMissingError."""

@@ -143,13 +143,18 @@ class Spaces:
 
     def look_to_write(self, scope: Scope, now: datetime) -> Surroundings:
         """The surroundings of a caller who is about to change memories. What is written now gets no vectors of models
-        other than the one in use: theirs are complete no longer, and that is recorded first (A6). Raises
+        other than the one in use: theirs are complete no longer, and that is recorded first (A6). In a space that was
+        made under another model, or none, and holds no memory yet, those of the one in use are. Raises
         ForbiddenError."""
         here = self.look(scope, Right.WRITE, now)
         record = here.record
-        if record is None or not set(record.embedded_with) - {self.model}:
+        if record is None:
             return here
         kept = tuple(model for model in record.embedded_with if model == self.model)
+        if not kept and self.model is not None and not self.store.page(scope, after=None, limit=1):
+            kept = (self.model,)
+        if kept == record.embedded_with:
+            return here
         changed = record.model_copy(update={"embedded_with": kept, "version": record.version + 1})
         with suppress(StaleVersionError):  # somebody else did, or the next write will
             self.store.commit(scope, Commit(spaces=(SpaceWrite(record=changed, expected=record.version),)))

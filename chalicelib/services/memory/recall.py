@@ -4,13 +4,14 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from chalicelib.domain.drafts import Recall, Search
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.scope import Right, Scope, SpaceKind
 from chalicelib.errors import ForbiddenError, InvalidError, StoreError
+from chalicelib.observability import count
 from chalicelib.ports import Analyzer, MemoryStore
 from chalicelib.services.memory.context import Spaces, Surroundings
 from chalicelib.services.memory.reading import only_recallable, wanted
@@ -56,6 +57,7 @@ class SearchAndRecall:
         degraded = finding.degraded
         if by_model:
             degraded = degraded or self._count(here, [one.memory for one in finding.found])
+        _tell("searched", degraded)
         return {"items": items, "matched_by": finding.matched_by, "degraded": degraded}
 
     def recall(self, scope: Scope, draft: Recall) -> dict[str, Any]:
@@ -78,6 +80,7 @@ class SearchAndRecall:
         degraded = finding.degraded
         if given and not draft.dry_run:
             degraded = degraded or self._count(here, [one.memory for one in given])
+        _tell("recalled", degraded)
         return {
             "items": [_show_found(here, one, explain=False) for one in given],
             "text": text,
@@ -135,6 +138,13 @@ class SearchAndRecall:
 
 def _says_something(text: str) -> bool:
     return any(unicodedata.category(character) in _SAID for character in text)
+
+
+def _tell(what: Literal["searched", "recalled"], degraded: str | None) -> None:
+    """Let the operator know that it was done, and whether without a part."""
+    count(what)
+    if degraded is not None:
+        count("degraded", degraded=degraded)
 
 
 def _show_found(here: Surroundings, one: Found, *, explain: bool) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from chalicelib.errors import (
     StaleVersionError,
     TooLargeError,
 )
+from chalicelib.observability import count
 from chalicelib.ports import InboxStore, MemoryStore
 from chalicelib.services.idempotency import Request, once, record
 from chalicelib.services.memory.context import Spaces, Surroundings
@@ -92,6 +93,7 @@ class Remember:
         alike, blind = self._alike(here, entries)
         degraded = degraded or blind
         self._commit(here, planned, vectors, alike, degraded, request)
+        count("added", len(memories))
         return self._answers(here, planned, alike, degraded)
 
     def _plan(

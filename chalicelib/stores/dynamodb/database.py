@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
 from pynamodb.connection.base import MetaTable
+from pynamodb.exceptions import TableError
 from pynamodb.expressions.condition import Condition
 
 from chalicelib.stores.dynamodb.connection import CarefulConnection
@@ -69,6 +71,25 @@ class Database:
     def name(self, table: TableDefinition) -> str:
         """The full name of a table."""
         return f"{self._access.prefix}{table.name}"
+
+    def described(self, table: TableDefinition) -> dict[str, Any] | None:
+        """What DynamoDB says of a table, with the headers of its answer; None when there is none.
+        Raises StoreUnavailableError."""
+
+        def ask() -> dict[str, Any] | None:
+            try:
+                answer: dict[str, Any] = self.connection.dispatch(
+                    "DescribeTable", {"TableName": self.name(table)}
+                )
+                return answer
+            except ClientError as error:
+                if error.response["Error"]["Code"] == "ResourceNotFoundException":
+                    return None
+                raise TableError("the table cannot be described", error) from error
+            except BotoCoreError as error:
+                raise TableError("the table cannot be described", error) from error
+
+        return self._retries.call(ask)
 
     def get(self, key: Key, *, attributes: Sequence[str] | None = None) -> Item | None:
         """The item, or those attributes of it; None when there is none."""

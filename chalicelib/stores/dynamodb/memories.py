@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from pynamodb.expressions.operand import Path
@@ -82,6 +83,16 @@ class DynamoMemoryStore:
         # Counted twice after a time-out, it leaves a gap, which is allowed.
         changed = self._database.update(Update(key=key, adds={COUNT: whole(count)}))
         return get_whole(changed, COUNT) - count + 1
+
+    def last_number(self, scope: Scope) -> int:
+        item = self._database.get(in_space(scope, keys.COUNTER))
+        return 0 if item is None else get_whole(item, COUNT)
+
+    def pass_numbers(self, scope: Scope, last: int) -> None:
+        lower = Path([COUNT]).does_not_exist() | (Path([COUNT]) < whole(last))
+        counter = in_space(scope, keys.COUNTER)
+        with suppress(ConditionFailedError):  # it is as high already
+            self._database.update(Update(key=counter, sets={COUNT: whole(last)}, condition=lower))
 
     def commit(self, scope: Scope, commit: Commit) -> None:
         check_commit(commit)

@@ -114,6 +114,21 @@ class SqliteMemoryStore:
             ).fetchone()[0]
         return last - count + 1
 
+    def last_number(self, scope: Scope) -> int:
+        with self._database.read() as connection:
+            row = connection.execute(
+                "SELECT last FROM counter WHERE space = ?", (scope.space.key,)
+            ).fetchone()
+        return row[0] if row else 0
+
+    def pass_numbers(self, scope: Scope, last: int) -> None:
+        with self._database.write() as connection:
+            connection.execute(
+                "INSERT INTO counter (space, last) VALUES (?, ?) "
+                "ON CONFLICT (space) DO UPDATE SET last = max(last, excluded.last)",
+                (scope.space.key, last),
+            )
+
     def commit(self, scope: Scope, commit: Commit) -> None:
         check_commit(commit)
         with self._database.write(scrub=bool(commit.strip)) as connection:

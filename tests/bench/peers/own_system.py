@@ -25,6 +25,7 @@ from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.accounts import SqliteAccountStore
 from chalicelib.stores.sqlite.inbox import SqliteInboxStore
+from chalicelib.stores.sqlite.inspection import SqliteStorage
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
 from chalicelib.stores.sqlite.outbox import Outbox
 from tests.bench.peers import loopback
@@ -65,6 +66,7 @@ class Installation(World):
             analyzer=analyzer,
             embedder=self.embedder,
             queue=SqliteQueue(self.database, clock=self.clock),
+            storage=SqliteStorage(self.database),
         )
         self.services = build(Settings(), self.parts, self.clock)
         if not index.ready():

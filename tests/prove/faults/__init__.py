@@ -5,7 +5,7 @@
 - engines: faults below the ports, inside SQLite and DynamoDB
 - stage, dynamo_stage: the whole service on its stores, and its restart after a kill
 - customer: a client that repeats what failed under its key, as the documentation tells it to
-- memories, people, communities, founding: programs of real use cases
+- memories, people, communities, moves, founding: programs of real use cases
 - book, register: what was acknowledged of memories, of people; comparison: what is stored of memories in the end
 - run: programs one after the other, and what became of them all
 """

@@ -22,7 +22,7 @@ OPERATIONS = (
     "add edit retire trash restore erase merge categorise undo category reindex cleanup crowd account.create "
     "account.edit account.delete account.settings account.sign_up key.create key.delete project.create project.edit "
     "project.delete project.member.add project.member.remove community.create community.edit community.delete "
-    "community.team.add community.team.edit community.team.remove settings.edit"
+    "community.team.add community.team.edit community.team.remove settings.edit move"
 ).split()
 """Each of these is to be done at least once."""
 PROGRAMS = 400

@@ -11,8 +11,10 @@ from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.accounts import SqliteAccountStore
 from chalicelib.stores.sqlite.inbox import SqliteInboxStore
+from chalicelib.stores.sqlite.inspection import SqliteStorage
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
-from infra.local.owner import FIRST_CATEGORY, key_of_owner
+from infra.founding import FIRST_CATEGORY
+from infra.local.owner import key_of_owner
 from tests.fakes.world import START
 from tests.prove.faults.injector import Injector, KilledError
 
@@ -49,6 +51,7 @@ def found(injector: Injector) -> list[str]:
         analyzer=text,
         embedder=None,
         queue=SqliteQueue(database, clock=clock),  # type: ignore[arg-type]
+        storage=SqliteStorage(database),
     )
     try:
         for faults in (*[1] * STARTS, 0):

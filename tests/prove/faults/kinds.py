@@ -71,9 +71,10 @@ _COMPUTED = "computed in this process: it calls nobody who could fail"
 DECISIONS: dict[str, dict[str, Decision]] = {
     "MemoryStore": {
         **_each(READS, "get get_many page unprojected at_position context_of history change changes group"),
+        **_each(READS, "last_number"),
         **_each(READS, "categories space vectors job jobs"),
         **_each(READS_MANY, "spaces"),
-        **_each(WRITES, "reserve finish_strip"),
+        **_each(WRITES, "reserve pass_numbers finish_strip"),
         **_each(WRITES_MANY, "commit touch put_vectors"),
     },
     "InboxStore": _each(READS, "outcome"),
@@ -83,7 +84,7 @@ DECISIONS: dict[str, dict[str, Decision]] = {
         **_each(WRITES, "touch_key commit"),
     },
     "SearchIndex": {
-        **_each(READS, "search browse counts indexed ready"),
+        **_each(READS, "search browse counts indexed ready inspect"),
         **_each(WRITES_MANY, "apply repair rebuild_apply"),
         **_each(WRITES, "rebuild_begin rebuild_finish drop"),
     },
@@ -92,6 +93,7 @@ DECISIONS: dict[str, dict[str, Decision]] = {
         "passages": READS_MANY,
         "query": READS,
     },
+    "Storage": {"look": READS},
     "Queue": {"send": WRITES, "depth": READS},
     "TokenVerifier": {"claims": READS},
     "Analyzer": _each(spared(_COMPUTED), "stems overlap coverage"),

@@ -23,6 +23,7 @@ from tests.prove.faults.comparison import Comparison
 from tests.prove.faults.customer import Customer, Findings, Tally
 from tests.prove.faults.injector import Injector, Site
 from tests.prove.faults.memories import Memories
+from tests.prove.faults.moves import Moves
 from tests.prove.faults.people import People
 from tests.prove.faults.stage import Plant, Stage
 
@@ -68,10 +69,11 @@ class Program:
         marks = count(1)
         self.books = [Book(self.customer, space) for space in (Space.personal("anna"), self._pool())]
         self.spaces = [Memories(book, self.chance, marks) for book in self.books]
+        moves = Moves(self.customer, self.books, self.chance)
         self.people = People(self.customer, self.chance)
         self._background = (
             (14, self._stream), (3, self._queue), (1, self._months_later), (1, self._sweep), (1, self._change_model),
-            (1, self._minutes_later), (3, self._ask_around),
+            (1, self._minutes_later), (3, self._ask_around), (2, moves.take_out), (1, moves.take_in),
         )  # fmt: skip
         if seed % UNREPAIRED:
             self._background += ((2, self._reconcile), (1, self._lose_index), (1, self._damage_index))
@@ -162,10 +164,10 @@ class Program:
 
     def _ask_around(self) -> None:
         """What monitors and consoles ask."""
-        path = self.chance.choice(("/v1/health", "/v1/spaces"))
+        path = self.chance.choice(("/v1/health", "/v1/spaces", "/v1/diagnosis"))
         with_faults, _ = self.customer.ask("GET", path, faults=2)
-        if path == "/v1/health" and with_faults is not None and with_faults.status not in (200, 503):
-            self.customer.findings.wrong.append(f"health answers {with_faults}")
+        if path != "/v1/spaces" and with_faults is not None and with_faults.status not in (200, 503):
+            self.customer.findings.wrong.append(f"{path} answers {with_faults}")
 
     def _months_later(self) -> None:
         """Memories have faded, and cleanup runs, again after each failure: never more than a day's limit goes."""

@@ -20,6 +20,7 @@ from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from chalicelib.stores.sqlite.accounts import SqliteAccountStore
 from chalicelib.stores.sqlite.inbox import SqliteInboxStore
+from chalicelib.stores.sqlite.inspection import SqliteStorage
 from chalicelib.stores.sqlite.memories import SqliteMemoryStore
 from chalicelib.stores.sqlite.outbox import Outbox
 from infra.local.loops import queue_turn, stream_turn
@@ -101,6 +102,7 @@ class Stage:
             analyzer=text,
             embedder=self._embedder,
             queue=SqliteQueue(database, clock=clock),
+            storage=SqliteStorage(database),
             tokens=Tokens(),
         )
 

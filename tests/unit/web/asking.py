@@ -23,6 +23,17 @@ PARTS = {
     "platform": "discord",
     "community": "1001",
 }
+EMPTY_SPACE: dict[str, Any] = {
+    "record": "space",
+    "format": 1,
+    "export": "exp_1",
+    "as_of": "2026-05-04T08:00:00Z",
+    "kind": "personal",
+    "id": "anna",
+    "created_at": "2026-05-03T08:00:00Z",
+    "last_number": 3,
+}
+"""What an export says of a space, before all else."""
 BODIES: dict[str, Any] = {
     "add_memory": {"text": "tea"},
     "add_batch": {"items": [{"text": "tea"}]},
@@ -33,6 +44,7 @@ BODIES: dict[str, Any] = {
     "search_memories": {"query": "tea"},
     "recall_memories": {"query": "tea"},
     "start_job": {"kind": "reindex"},
+    "import_space": {"space": EMPTY_SPACE, "items": []},
     "create_category": {"name": "Work"},
     "edit_category": {"version": 1, "name": "Work"},
     "edit_own_settings": {"maintenance": True},

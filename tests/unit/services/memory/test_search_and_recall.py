@@ -297,6 +297,17 @@ def test_a_message_of_function_words_recalls_the_newest_when_there_are_no_vector
         recall(world, "?!")
 
 
+def test_a_space_that_was_made_under_another_model_and_is_empty_needs_no_reindex() -> None:
+    """Its first memories are embedded like those of any new space."""
+    world = World(embedder=None)
+    world.category(default=True)
+    world.change_embedder(ScriptedEmbedder())
+    world.add("Marie plays the cello.")
+    world.settle()
+    answer = search(world, "cello")
+    assert (found(answer), answer["matched_by"], answer["degraded"]) == ([1], "meaning", None)
+
+
 def test_a_new_embedding_model_answers_by_words_until_the_space_is_indexed_anew(kitchen: World) -> None:
     """SPEC A6."""
     kitchen.settle()

@@ -1,0 +1,51 @@
+"""Settings that are secrets, kept in AWS Secrets Manager: one secret, whose value is a JSON object of settings by their
+names, `{"opensearch_password": "…"}`. So they are in no template and in no function's environment."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+CONNECT_TIMEOUT_S = 2.0
+READ_TIMEOUT_S = 3.0
+ATTEMPTS = 3
+
+
+class SecretUnreadableError(Exception):
+    """The secret cannot be had, or is no JSON object of texts. The message never has its value."""
+
+
+def kept_secrets(secret: str, region: str, *, client: Callable[[], Any] | None = None) -> Mapping[str, str]:
+    """What the secret (its name or ARN) holds. Raises SecretUnreadableError."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        answer = (client or _made(region))().get_secret_value(SecretId=secret)
+    except ClientError as error:
+        code = error.response.get("Error", {}).get("Code", "unknown")
+        raise SecretUnreadableError(f"Secrets Manager refused: {code}") from None
+    except BotoCoreError as error:
+        raise SecretUnreadableError(f"Secrets Manager does not answer: {type(error).__name__}") from None
+    try:
+        held = json.loads(answer["SecretString"])
+    except (KeyError, ValueError):
+        held = None
+    if not isinstance(held, dict) or not all(isinstance(value, str) for value in held.values()):
+        raise SecretUnreadableError(
+            'the secret must be a JSON object of texts, such as {"embedding_key": "…"}'
+        )
+    return held
+
+
+def _made(region: str) -> Callable[[], Any]:
+    def make() -> Any:
+        from boto3 import Session
+        from botocore.config import Config
+
+        config = Config(
+            connect_timeout=CONNECT_TIMEOUT_S,
+            read_timeout=READ_TIMEOUT_S,
+            retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+        )
+        return Session().client("secretsmanager", region_name=region, config=config)
+
+    return make

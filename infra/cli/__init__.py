@@ -1,0 +1,1 @@
+"""The command `palimpsest`: a person's and an operator's way to a service, over its HTTP API. Ships to no Lambda."""

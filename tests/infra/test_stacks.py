@@ -1,0 +1,321 @@
+"""What a deployment becomes, looked at before anything is deployed (RELIABILITY S6, S7, S8)."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from chalicelib.settings import Settings, SettingsError, secret_names
+from chalicelib.stores.dynamodb.tables import DEFINITIONS
+from infra.aws.acknowledged import ACKNOWLEDGED
+from infra.aws.deployment import Deployment
+from infra.aws.functions import FUNCTIONS
+from infra.aws.gateway import GATEWAY_RESPONSES
+from tests.infra.expanded import Expanded, expanded, findings, named
+
+CANARY = "canary-8f2c"
+VARIANTS: dict[str, dict[str, str]] = {
+    "as it comes": {},
+    "two nodes": {"DEPLOY_SEARCH_NODES": "2"},
+    "an OpenSearch of one's own, and a model of an endpoint": {
+        "OPENSEARCH_URL": "https://search.example:9200",
+        "OPENSEARCH_USER": "palimpsest",
+        "OPENSEARCH_PASSWORD": f"{CANARY}-password",
+        "EMBEDDER": "openai",
+        "EMBEDDING_URL": "https://models.example/v1",
+        "EMBEDDING_MODEL": "text-embedding-3-small",
+        "EMBEDDING_KEY": f"{CANARY}-key",
+    },
+    "a domain of one's own, and Bedrock": {
+        "OPENSEARCH_URL": "https://search-mine.eu-central-1.es.amazonaws.com",
+        "OPENSEARCH_SIGN": "true",
+        "DEPLOY_SEARCH_ARN": "arn:aws:es:eu-central-1:123456789012:domain/mine",
+        "EMBEDDER": "bedrock",
+        "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
+    },
+}
+
+
+@pytest.fixture(scope="module", params=VARIANTS, ids=str)
+def found(request: pytest.FixtureRequest) -> Expanded:
+    return expanded(**VARIANTS[request.param])
+
+
+@pytest.fixture(scope="module")
+def plain() -> Expanded:
+    return expanded()
+
+
+def statements(found: Expanded) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every statement of every policy of a role, with the role's name."""
+    for name, role in found.resources("AWS::IAM::Role").items():
+        for policy in role["Properties"].get("Policies", []):
+            for statement in policy["PolicyDocument"]["Statement"]:
+                yield named(name), statement
+    assert found.resources("AWS::IAM::Policy") == {}
+    assert found.resources("AWS::IAM::ManagedPolicy") == {}
+
+
+def listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+# ---------------------------------------------------------------------------- rule packs
+
+
+def test_every_finding_of_the_rule_packs_is_acknowledged_and_nothing_else(plain: Expanded) -> None:
+    known = {(rule, resource) for rule, (resources, _) in ACKNOWLEDGED.items() for resource in resources}
+    seen = {one for one in findings(plain) if one[0].startswith(("AwsSolutions", "Serverless"))}
+    assert sorted(seen - known) == [], "not acknowledged"
+    assert sorted(known - seen) == [], "no longer found"
+
+
+def test_every_acknowledgement_has_a_reason() -> None:
+    assert all(len(reason.split()) >= 5 for _, reason in ACKNOWLEDGED.values())
+
+
+def test_the_rule_packs_see_what_is_wrong(plain: Expanded) -> None:
+    """A table without encryption, a function's wildcard: the packs look inside the expanded resources."""
+    broken = json.loads(json.dumps({"data": plain.data, "service": plain.service}))
+    for resource in broken["data"]["Resources"].values():
+        if resource["Type"] == "AWS::DynamoDB::Table":
+            resource["Properties"]["PointInTimeRecoverySpecification"] = {"PointInTimeRecoveryEnabled": False}
+        if resource["Type"] == "AWS::SQS::Queue":
+            resource["Properties"].pop("KmsMasterKeyId", None)
+    rules = {rule for rule, _ in findings(Expanded(**broken))} - set(ACKNOWLEDGED)
+    assert "AwsSolutions-DDB3" in rules
+
+
+# ---------------------------------------------------------------------------- roles
+
+
+def test_no_action_has_a_wildcard_and_resources_are_listed(found: Expanded) -> None:
+    knows_none = {"xray:PutTraceSegments", "xray:PutTelemetryRecords", "dynamodb:ListStreams"}
+    for role, statement in statements(found):
+        assert statement["Effect"] == "Allow"
+        actions = listed(statement["Action"])
+        assert [action for action in actions if "*" in action] == [], role
+        if "*" in listed(statement["Resource"]):
+            assert set(actions) <= knows_none, (role, actions)
+
+
+def test_each_function_has_a_role_of_its_own_with_the_grants_of_its_table(plain: Expanded) -> None:
+    granted: dict[str, set[str]] = {}
+    for role, statement in statements(plain):
+        granted.setdefault(role, set()).update(listed(statement["Action"]))
+    roles = [one["Properties"]["Role"]["Fn::GetAtt"][0] for one in functions(plain).values()]
+    assert len(set(roles)) == len(FUNCTIONS)
+    absent = {"model", "secret"}  # nothing of the kind is in this deployment
+    for function in FUNCTIONS:
+        wanted = {action for grant in function.grants if grant.on not in absent for action in grant.actions}
+        assert granted[f"{function.resource}Role"] == wanted, function.name
+
+
+def test_a_role_may_reach_a_model_and_a_secret_only_where_there_are_any() -> None:
+    def actions(variant: str) -> set[str]:
+        found = expanded(**VARIANTS[variant])
+        return {action for _, statement in statements(found) for action in listed(statement["Action"])}
+
+    bedrock, secret = "bedrock:InvokeModel", "secretsmanager:GetSecretValue"
+    assert {bedrock, secret} & actions("as it comes") == set()
+    own = actions("an OpenSearch of one's own, and a model of an endpoint")
+    assert ({bedrock, secret} & own, any(action.startswith("es:") for action in own)) == ({secret}, False)
+    assert {bedrock, secret} & actions("a domain of one's own, and Bedrock") == {bedrock}
+
+
+# ---------------------------------------------------------------------------- functions
+
+
+def functions(found: Expanded) -> dict[str, Any]:
+    made = found.resources("AWS::Lambda::Function")
+    assert set(made) == {function.resource for function in FUNCTIONS}
+    return made
+
+
+def test_every_function_has_a_time_out_memory_tracing_and_a_log(found: Expanded) -> None:
+    for name, function in functions(found).items():
+        said = function["Properties"]
+        assert said["Timeout"] > 0, name
+        assert said["MemorySize"] >= 256, name
+        assert said["TracingConfig"] == {"Mode": "Active"}, name
+        assert "LogGroup" in said["LoggingConfig"], name
+
+
+def test_logs_are_kept_for_a_time_and_not_for_ever(found: Expanded) -> None:
+    groups = found.resources("AWS::Logs::LogGroup")
+    assert len(groups) == len(FUNCTIONS) + 1
+    assert {one["Properties"]["RetentionInDays"] for one in groups.values()} == {30}
+
+
+def test_the_environment_of_functions_is_settings_and_holds_no_secret(found: Expanded) -> None:
+    known = {f"PALIMPSEST_{name.upper()}" for name in Settings.model_fields}
+    hidden = {f"PALIMPSEST_{name.upper()}" for name in secret_names()}
+    for function in functions(found).values():
+        stated = function["Properties"]["Environment"]["Variables"]
+        assert set(stated) - known == {"OMP_WAIT_POLICY"}
+        assert set(stated) & hidden == set()
+
+
+def test_no_secret_is_in_any_template(found: Expanded) -> None:
+    assert CANARY not in json.dumps([found.data, found.service])
+
+
+def test_what_the_stacks_give_makes_settings_that_hold_together(found: Expanded) -> None:
+    for function in functions(found).values():
+        stated = function["Properties"]["Environment"]["Variables"]
+        plain = {
+            name: value if isinstance(value, str) else "https://given.example/x"
+            for name, value in stated.items()
+        }
+        read = Settings.from_environment(
+            plain | {"AWS_REGION": "eu-central-1"},
+            secrets=lambda *_: {"opensearch_password": "p", "embedding_key": "k"},
+        )
+        assert (read.store, read.search, read.metrics) == ("dynamodb", "opensearch", "emf")
+
+
+# ---------------------------------------------------------------------------- events and their failures
+
+
+def test_every_stream_queue_and_schedule_has_a_place_for_what_fails(found: Expanded) -> None:
+    mappings = found.resources("AWS::Lambda::EventSourceMapping")
+    assert set(mappings) == {"OnChanges", "OnMessages"}
+    stream = mappings["OnChanges"]["Properties"]
+    assert "Destination" in stream["DestinationConfig"]["OnFailure"]
+    assert stream["BisectBatchOnFunctionError"] is True
+    assert 0 < stream["MaximumRetryAttempts"] < 10_000
+    assert 0 < stream["MaximumRecordAgeInSeconds"] < 86_400
+    assert all(
+        one["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"] for one in mappings.values()
+    )
+    queues = found.resources("AWS::SQS::Queue")
+    with_dead_letters = {named(name) for name, one in queues.items() if "RedrivePolicy" in one["Properties"]}
+    assert with_dead_letters == {"InboxQueue"}
+    schedules = found.resources("AWS::Scheduler::Schedule")
+    assert len(schedules) == 4
+    for schedule in schedules.values():
+        assert "Arn" in schedule["Properties"]["Target"]["DeadLetterConfig"]
+    called_by_schedules = {"Reconcile", "Cleanup", "Sweep"}
+    with_place = {name for name, one in functions(found).items() if "DeadLetterConfig" in one["Properties"]}
+    assert with_place == called_by_schedules
+
+
+def test_a_message_stays_hidden_for_longer_than_its_function_may_work(found: Expanded) -> None:
+    (queue,) = [
+        one for name, one in found.resources("AWS::SQS::Queue").items() if named(name) == "InboxQueue"
+    ]
+    assert queue["Properties"]["VisibilityTimeout"] >= 6 * functions(found)["Inbox"]["Properties"]["Timeout"]
+
+
+# ---------------------------------------------------------------------------- what is kept
+
+
+def test_all_that_is_kept_is_kept_when_its_stack_is_deleted(found: Expanded) -> None:
+    kinds = (
+        "DynamoDB::Table",
+        "SQS::Queue",
+        "S3::Bucket",
+        "KMS::Key",
+        "OpenSearchService::Domain",
+        "SecretsManager::Secret",
+    )
+    kept = [one for kind in kinds for one in found.resources(f"AWS::{kind}").values()]
+    assert len(kept) >= 9
+    assert {(one["DeletionPolicy"], one["UpdateReplacePolicy"]) for one in kept} == {("Retain", "Retain")}
+
+
+def test_tables_are_as_the_stores_want_them_and_protected(found: Expanded) -> None:
+    tables = {
+        one["Properties"]["TableName"]: one["Properties"]
+        for one in found.resources("AWS::DynamoDB::Table").values()
+    }
+    assert set(tables) == {f"palimpsest-{definition.name}" for definition in DEFINITIONS}
+    for definition in DEFINITIONS:
+        table = tables[f"palimpsest-{definition.name}"]
+        assert table["KeySchema"] == definition.keys()
+        assert table.get("LocalSecondaryIndexes", []) == definition.indexes()
+        assert table["AttributeDefinitions"] == definition.attributes()
+        assert table.get("StreamSpecification", {}).get("StreamViewType") == definition.stream
+        assert table.get("TimeToLiveSpecification", {}).get("AttributeName") == definition.expires
+        assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
+        assert table["DeletionProtectionEnabled"] is True
+        assert table["SSESpecification"]["SSEType"] == "KMS"
+
+
+def test_the_search_domain_speaks_only_tls_and_is_encrypted(plain: Expanded) -> None:
+    (domain,) = plain.resources("AWS::OpenSearchService::Domain").values()
+    said = domain["Properties"]
+    assert said["DomainEndpointOptions"]["EnforceHTTPS"] is True
+    assert said["EncryptionAtRestOptions"]["Enabled"] is True
+    assert said["NodeToNodeEncryptionOptions"]["Enabled"] is True
+
+
+@pytest.mark.parametrize("variant", list(VARIANTS)[2:])
+def test_who_has_an_opensearch_pays_for_no_other(variant: str) -> None:
+    assert expanded(**VARIANTS[variant]).resources("AWS::OpenSearchService::Domain") == {}
+
+
+# ---------------------------------------------------------------------------- the gateway
+
+
+def test_even_the_gateways_own_errors_have_our_form(plain: Expanded) -> None:
+    answers = {
+        one["Properties"]["ResponseType"]: one["Properties"]
+        for one in plain.resources("AWS::ApiGateway::GatewayResponse").values()
+    }
+    assert {
+        "DEFAULT_4XX",
+        "DEFAULT_5XX",
+        "THROTTLED",
+        "MISSING_AUTHENTICATION_TOKEN",
+        "INTEGRATION_TIMEOUT",
+    } <= set(answers)
+    for response in GATEWAY_RESPONSES:
+        body = json.loads(answers[response.kind]["ResponseTemplates"]["application/json"])
+        assert set(body) == {"error"}
+        assert set(body["error"]) == {"code", "message", "details"}
+        assert re.fullmatch("[a-z_]+", body["error"]["code"])
+
+
+def test_the_gateway_throttles_traces_and_logs_routes_without_paths(plain: Expanded) -> None:
+    (stage,) = plain.resources("AWS::ApiGateway::Stage").values()
+    (methods,) = stage["Properties"]["MethodSettings"]
+    assert (methods["ThrottlingRateLimit"], methods["ThrottlingBurstLimit"]) == (50, 100)
+    assert methods["DataTraceEnabled"] is False
+    assert stage["Properties"]["TracingEnabled"] is True
+    logged = json.loads(stage["Properties"]["AccessLogSetting"]["Format"])
+    assert not {"$context.path", "$context.requestOverride.path"} & set(logged.values())
+
+
+# ---------------------------------------------------------------------------- what is refused before
+
+
+@pytest.mark.parametrize(
+    ("stated", "named_in_it"),
+    [
+        ({"PALIMPSEST_STORE": "sqlite"}, "PALIMPSEST_STORE"),
+        ({"PALIMPSEST_NONSENSE": "1"}, "PALIMPSEST_NONSENSE"),
+        ({"PALIMPSEST_DEPLOY_NONSENSE": "1"}, "PALIMPSEST_DEPLOY_NONSENSE"),
+        ({"PALIMPSEST_DEPLOY_NAME": "Not A Name"}, "PALIMPSEST_DEPLOY_NAME"),
+        ({"PALIMPSEST_DEPLOY_LOG_DAYS": "29"}, "PALIMPSEST_DEPLOY_LOG_DAYS"),
+        ({"PALIMPSEST_EMBEDDER": "openai"}, "PALIMPSEST_EMBEDDING_MODEL"),
+        (
+            {"PALIMPSEST_OPENSEARCH_URL": "https://search.example", "PALIMPSEST_OPENSEARCH_SIGN": "true"},
+            "PALIMPSEST_DEPLOY_SEARCH_ARN",
+        ),
+        (
+            {"PALIMPSEST_OPENSEARCH_URL": "https://search.example", "PALIMPSEST_OPENSEARCH_USER": "u"},
+            "PASSWORD",
+        ),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_by_name(stated: dict[str, str], named_in_it: str) -> None:
+    with pytest.raises(SettingsError, match=named_in_it):
+        Deployment.from_environment(stated)
+
+
+def test_what_only_a_laptop_has_is_passed_over() -> None:
+    made = Deployment.from_environment({"PALIMPSEST_PORT": "8341", "PALIMPSEST_DATA": "/tmp/x"})
+    assert set(made.environment) == {"PALIMPSEST_EMBEDDER"}
