@@ -88,7 +88,7 @@ def measure(name: Metric, milliseconds: float) -> None:
 def _write(name: Metric, value: float, unit: str, dimensions: Mapping[str, str]) -> None:
     if not _METRICS.isEnabledFor(logging.INFO):
         return
-    stated = {key: str(dimension)[:LONGEST] for key, dimension in dimensions.items() if key in FIELDS}
+    stated = {key: str(word)[:LONGEST] for key, word in dimensions.items() if key in FIELDS - {name}}
     directive = {
         "Namespace": NAMESPACE,
         "Dimensions": [sorted(stated)],

@@ -10,6 +10,7 @@ BENCHES = {
     "throughput": "8 clients, 10,000 requests at once: reads a second, and no mixed answers",
     "kill": "kill -9 while 4 clients write: nothing acknowledged is lost, nothing is doubled",
     "startup": "from the start of the process to its first answer, and the import of the package",
+    "cold": "the first answer of a function that is not there yet, from the package's own files",
     "embedding": "what adding costs beyond the embedder's own time",
 }
 

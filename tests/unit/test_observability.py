@@ -5,32 +5,15 @@ import io
 import json
 import logging
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import chalicelib
 from chalicelib.errors import EmbedderUnavailableError
-from chalicelib.observability import FIELDS, OURS, JsonLines, configure, count, observed_request
+from chalicelib.observability import FIELDS, JsonLines, configure, count, observed_request
 
 CANARY = "canary: the safe is behind the picture"
 LOG = logging.getLogger("chalicelib.services.memory.recall")
-
-
-@pytest.fixture
-def stream() -> Iterator[io.StringIO]:
-    """What was written; the logging of the test run is as before afterwards."""
-    names = ("", *OURS, "palimpsest.metrics")
-    before = {name: (logging.getLogger(name).handlers[:], logging.getLogger(name).level) for name in names}
-    stream = io.StringIO()
-    configure(stream=stream, metrics="emf")
-    yield stream
-    for name, (handlers, level) in before.items():
-        logging.getLogger(name).handlers[:] = handlers
-        logging.getLogger(name).setLevel(level)
-    logging.getLogger("palimpsest.metrics").propagate = True
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:

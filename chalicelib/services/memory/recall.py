@@ -144,7 +144,7 @@ def _tell(what: Literal["searched", "recalled"], degraded: str | None) -> None:
     """Let the operator know that it was done, and whether without a part."""
     count(what)
     if degraded is not None:
-        count("degraded", degraded=degraded)
+        count("degraded", reason=degraded)
 
 
 def _show_found(here: Surroundings, one: Found, *, explain: bool) -> dict[str, Any]:
