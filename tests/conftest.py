@@ -31,7 +31,9 @@ settings.load_profile("suite")
 def pytest_configure(config: pytest.Config) -> None:
     """Nothing of the person's own AWS account or settings reaches a test; the first process makes the run's folder."""
     for name in list(os.environ):
-        if name.startswith("AWS_") or (name.startswith("PALIMPSEST_") and not name.startswith("PALIMPSEST_TEST_")):
+        if name.startswith("AWS_") or (
+            name.startswith("PALIMPSEST_") and not name.startswith("PALIMPSEST_TEST_")
+        ):
             del os.environ[name]
     os.environ.update(
         AWS_ACCESS_KEY_ID="test",

@@ -29,6 +29,8 @@ CALLED = frozenset({"bedrock-runtime", "dynamodb", "secretsmanager", "sqs", "sts
 """Services of AWS that the functions call."""
 LIMIT_MB = 250
 """Of Lambda, unzipped."""
+FORM = "compiled"
+"""What is kept of libraries; another word when that changes."""
 STAGE = "dev"
 INSTALL_S = 900
 
@@ -64,8 +66,8 @@ def make_package(folder: Path, *, cache: Path | None, bundled: bool = False) -> 
     with zipfile.ZipFile(out / "deployment.zip") as packed:
         packed.extractall(code)
     if cache is not None:
-        shutil.copytree(_libraries(cache, bundled=bundled), code, dirs_exist_ok=True)
         _compile(code)
+        shutil.copytree(_libraries(cache, bundled=bundled), code, dirs_exist_ok=True)
     made = Package(out / "sam.json", code)
     if made.megabytes() > LIMIT_MB:
         raise PackageError(f"the package has {made.megabytes():.0f} MB; Lambda takes {LIMIT_MB}")
@@ -85,7 +87,7 @@ def _describe(source: Path, out: Path) -> None:
 def _libraries(cache: Path, *, bundled: bool) -> Path:
     """The folder with what the app needs, installed for Lambda if it is not there yet."""
     lists = [REQUIREMENTS, *([BUNDLED] if bundled else [])]
-    contents = [_python(), *PLATFORMS, *(one.read_text() for one in lists)]
+    contents = [FORM, _python(), *PLATFORMS, *(one.read_text() for one in lists)]
     folder = cache / f"libraries-{sha256(json.dumps(contents).encode()).hexdigest()[:16]}"
     if folder.is_dir():
         return folder
@@ -95,6 +97,7 @@ def _libraries(cache: Path, *, bundled: bool) -> Path:
     _install(unfinished, lists)
     for path in _never_used(unfinished):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+    _compile(unfinished)
     unfinished.replace(folder)
     return folder
 

@@ -28,7 +28,7 @@ from chalicelib.services.accounts.keys import full_scopes
 from chalicelib.services.idempotency import Request
 from chalicelib.settings import Settings
 from chalicelib.stores.dynamodb.provision import create_tables
-from infra.aws.functions import FUNCTIONS
+from infra.aws.functions import FUNCTIONS, HTTP
 from infra.aws.package import LIMIT_MB, PROJECT, make_package
 from infra.founding import key_of_first_admin
 from tests.bench.figures import Report, parser
@@ -40,6 +40,8 @@ SEARCH_S = 2.5
 PACKAGE_MB = 200
 """Without the bundled embedding model."""
 REGION = "eu-central-1"
+MODULES = {one.name: "app" if one is HTTP else "chalicelib.jobs.functions" for one in FUNCTIONS}
+"""What Lambda imports for each function."""
 CACHE = PROJECT / ".deploy" / "cache"
 
 FIRST_ANSWER = """
@@ -90,9 +92,10 @@ def main(arguments: Sequence[str]) -> int:
                     f"cold: first answer of {what}, {name}, median", quantile(taken, 0.5), "s", at_most=bar
                 )
                 report.add(f"cold: first answer of {what}, {name}, longest", max(taken), "s")
-            for function in FUNCTIONS:
-                times = [_import_ms(code, function.resource) for _ in range(asked.rounds)]
-                report.add(f"cold: import of {function.name}, {name}, median", quantile(times, 0.5), "ms")
+            for module in sorted(set(MODULES.values())):
+                times = [_import_ms(code, module) for _ in range(asked.rounds)]
+                of = ", ".join(function for function, imported in MODULES.items() if imported == module)
+                report.add(f"cold: import of {of}, {name}, median", quantile(times, 0.5), "ms")
     return report.end(asked)
 
 
@@ -179,8 +182,7 @@ def _first_answer(code: Path, event: Mapping[str, Any], environment: Mapping[str
     return taken
 
 
-def _import_ms(code: Path, resource: str) -> float:
-    module = "app" if resource == "APIHandler" else "chalicelib.jobs.functions"
+def _import_ms(code: Path, module: str) -> float:
     return float(_python(IMPORTED, code, module, {"PATH": os.environ["PATH"]}))
 
 

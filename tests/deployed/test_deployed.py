@@ -162,6 +162,9 @@ def hurry(installed: Installation, name: str) -> None:
 def test_a_second_deployment_keeps_everything(installed: Installation) -> None:
     here = installed.caller()
     before = here.listed()
+    told = installed.make("diff", PALIMPSEST_FRESH_SECONDS="45")
+    assert told.code == 0, told.err
+    assert "PALIMPSEST_FRESH_SECONDS" in told.out + told.err
     made = installed.deploy(PALIMPSEST_FRESH_SECONDS="45", PALIMPSEST_DEPLOY_REQUESTS_PER_SECOND="77")
     assert "shown only now" not in made.out
     assert installed.function("APIHandler")["Environment"]["Variables"]["PALIMPSEST_FRESH_SECONDS"] == "45"

@@ -13,7 +13,7 @@ def proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Proof
     """A proof whose command is this script."""
     (tmp_path / "scripted_proof.py").write_text(script)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    return Proof("X1", "a promise", ("scripted_proof",), also=("X2",))
+    return Proof("X1", "a promise", ("scripted_proof",), lines=("X1", "X2"))
 
 
 def test_its_lines_of_result_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
