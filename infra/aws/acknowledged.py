@@ -46,6 +46,10 @@ ACKNOWLEDGED: dict[str, tuple[tuple[str, ...], str]] = {
         ("Files",),
         "Nothing is in the bucket yet; who may read it is in the account's own trail.",
     ),
+    "AwsSolutions-SMG4": (
+        ("Settings",),
+        "What is in it are keys of others: only the operator can change them there, and then here by `make deploy`.",
+    ),
     "AwsSolutions-SQS3": (
         ("ScheduleFailuresQueue", "StreamFailuresQueue"),
         "These are where failed events go.",

@@ -17,6 +17,7 @@ from chalicelib.domain.scope import Scope
 from chalicelib.services.memory.project import pass_scope
 from chalicelib.settings import Settings
 from infra.aws.emulator import REGION, Emulator
+from infra.aws.functions import FUNCTIONS
 from tests.fakes.caller import Answer, Caller
 from tests.shared_services import PROJECT
 
@@ -130,6 +131,25 @@ class Installation:
         ]
         assert len(found) == 1, [one["FunctionName"] for one in found]
         return dict(found[0])
+
+    def logged(self) -> list[str]:
+        """All that the functions have logged."""
+        pages = self.client("logs").get_paginator("filter_log_events")
+        return [
+            event["message"]
+            for function in FUNCTIONS
+            for page in pages.paginate(logGroupName=f"/palimpsest/{NAME}/{function.name}")
+            for event in page["events"]
+        ]
+
+    def files_with(self, text: bytes) -> list[str]:
+        """Files that the deployment has left behind, and packages and templates that the account was given, in which
+        these bytes are."""
+        left = [
+            path for path in (PROJECT / ".deploy").rglob("*") if path.is_file() and "cache" not in path.parts
+        ]
+        given = [path for path in (self.emulator.folder / "s3").rglob("*") if path.is_file()]
+        return [str(path) for path in (*left, *given) if text in path.read_bytes()]
 
     def inside(self) -> Services:
         """The same table and index, as an operator's tool sees them."""

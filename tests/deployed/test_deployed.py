@@ -1,12 +1,13 @@
 """An installation from its deployment to its end, as an operator and their users see it. The steps build on each other;
 roles and policies are in force, so that a missing grant fails here."""
 
+import json
+import secrets
 import threading
 import time
 
 import pytest
 
-from infra.aws.functions import FUNCTIONS
 from tests.deployed.installation import NAME, Installation
 from tests.e2e.test_index_loss import delete_indices
 from tests.fakes.caller import PERSONAL, wait_until
@@ -175,14 +176,33 @@ def test_a_second_deployment_keeps_everything(installed: Installation) -> None:
     assert here.found("second deployment")[0] == number
 
 
+def test_a_secret_reaches_the_functions_and_is_nowhere_else(installed: Installation) -> None:
+    """RELIABILITY S6: it is in Secrets Manager; in no template, environment, package, log, nor on the terminal."""
+    canary = f"canary-{secrets.token_hex(8)}"
+    with_secret = {"PALIMPSEST_OPENSEARCH_USER": "e2e", "PALIMPSEST_OPENSEARCH_PASSWORD": canary}
+    made = installed.deploy(**with_secret)
+    kept = installed.client("secretsmanager").get_secret_value(SecretId=f"{NAME}/settings")["SecretString"]
+    assert json.loads(kept) == {"opensearch_password": canary}
+    here = installed.caller()
+    assert here.health()["status"] == "ok"
+    number = here.add("Written with a secret in use.")
+    wait_until(lambda: installed.differences() == [], 120)
+    assert here.found("secret in use")[0] == number
+    stated = installed.function("APIHandler")["Environment"]["Variables"]
+    assert stated["PALIMPSEST_SECRET"].startswith("arn:")
+    told = json.dumps(stated) + made.out + made.err + "\n".join(installed.logged())
+    assert canary not in told
+    assert installed.files_with(canary.encode()) == []
+
+
+def test_what_the_gateway_answers_by_itself_has_our_form(installed: Installation) -> None:
+    answer = installed.caller().ask("GET", "/v1/nothing/of/the/kind")
+    assert answer.status in {403, 404}, answer
+
+
 def test_no_function_was_refused_anything(installed: Installation) -> None:
     """A call that a role does not allow would be in the functions' logs as refused."""
-    logs = installed.client("logs")
-    lines: list[str] = []
-    for function in FUNCTIONS:
-        group = f"/palimpsest/{NAME}/{function.name}"
-        for page in logs.get_paginator("filter_log_events").paginate(logGroupName=group):
-            lines += [event["message"] for event in page["events"]]
+    lines = installed.logged()
     refused = [line for line in lines if "AccessDenied" in line or "not authorized" in line]
     assert refused == []
     assert any("served" in line for line in lines)

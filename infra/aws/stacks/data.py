@@ -18,6 +18,7 @@ from infra.aws.deployment import Deployment
 from infra.aws.functions import INBOX
 
 ENGINE = "OpenSearch_2.19"
+NOTHING = "{}"
 RECEIVES = 5
 """How often a message is tried before it goes to the dead-letter queue."""
 VISIBLE_AFTER = 6 * INBOX.seconds
@@ -50,10 +51,9 @@ class DataStack(Stack):
         self.schedule_failures = self._dead_letters("schedule-failures")
         self._bucket()
         self.domain = self._domain() if wanted.own_domain else None
-        self.secret = self._secret() if wanted.secrets else None
+        self.secret = self._secret()
         CfnOutput(self, "KeyArn", value=self.key.key_arn)
-        if self.secret is not None:
-            CfnOutput(self, "SecretArn", value=self.secret.secret_arn)
+        CfnOutput(self, "SecretArn", value=self.secret.ref)
 
     def stream_arn(self) -> str:
         """The memory table's stream."""
@@ -190,16 +190,18 @@ class DataStack(Stack):
         )
         return _retained(made)
 
-    def _secret(self) -> secretsmanager.Secret:
-        """Its value is put in by `make deploy`, and never seen by a template."""
-        return secretsmanager.Secret(
+    def _secret(self) -> secretsmanager.CfnSecret:
+        """Always there, since its name is taken for good once it was; it holds nothing until `make deploy` puts in
+        what is set. A template never sees its value."""
+        made = secretsmanager.CfnSecret(
             self,
             "Settings",
-            secret_name=f"{self._wanted.name}/settings",
+            name=f"{self._wanted.name}/settings",
             description=f"Settings of Palimpsest {self._wanted.name} that are secrets, as JSON",
-            encryption_key=self.key,
-            removal_policy=RemovalPolicy.RETAIN,
+            kms_key_id=self.key.key_arn,
+            secret_string=NOTHING,
         )
+        return _retained(made)
 
 
 def _retained(made: Kept) -> Kept:

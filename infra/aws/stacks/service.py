@@ -112,8 +112,8 @@ class ServiceStack(Stack):
         if data.domain is not None:
             stated["PALIMPSEST_OPENSEARCH_URL"] = f"https://{data.domain.attr_domain_endpoint}"
             stated["PALIMPSEST_OPENSEARCH_SIGN"] = "true"
-        if data.secret is not None:
-            stated["PALIMPSEST_SECRET"] = data.secret.secret_arn
+        if wanted.secrets:
+            stated["PALIMPSEST_SECRET"] = data.secret.ref
         return stated
 
     def _role(self, function: Function, log: logs.CfnLogGroup) -> iam.Role:
@@ -134,7 +134,6 @@ class ServiceStack(Stack):
         """What a grant is on, in this deployment; nothing where the deployment has no such thing."""
         data, wanted = self._data, self._wanted
         table = {name: made.attr_arn for name, made in data.tables.items()}
-        secret = data.secret
         model = wanted.bedrock_model
         found: dict[On, list[str]] = {
             "memory": [table["memory"]],
@@ -147,7 +146,7 @@ class ServiceStack(Stack):
             "schedule failures": [data.schedule_failures.queue_arn],
             "search": [f"{self._search_arn()}/*"] if wanted.signs else [],
             "model": [f"arn:{Aws.PARTITION}:bedrock:{Aws.REGION}::foundation-model/{model}"] if model else [],
-            "secret": [secret.secret_arn] if secret is not None else [],
+            "secret": [data.secret.ref] if wanted.secrets else [],
             "log": [log.attr_arn],
             "traces": ["*"],
             "streams": ["*"],
