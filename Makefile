@@ -106,7 +106,7 @@ bench: setup-test  ## measure: make bench [ARGS=recall]
 	@$(call make_venv,.venv)
 	@echo "Installing what deploys (once) ..."
 	@$(PY) $(PIP_INSTALL) -r $(REQUIREMENTS)/aws.txt -r $(REQUIREMENTS)/bundled.txt
-	@touch $@
+	@touch .venv/.stamp-run $@
 
 infra/aws/node_modules/.stamp: infra/aws/package-lock.json | .venv/.stamp-deploy
 	@echo "Installing the cdk command (once) ..."
@@ -114,7 +114,7 @@ infra/aws/node_modules/.stamp: infra/aws/package-lock.json | .venv/.stamp-deploy
 	@touch $@
 
 .PHONY: setup-deploy
-setup-deploy: .venv/.stamp-deploy infra/aws/node_modules/.stamp  ## install what `make deploy` needs
+setup-deploy: .venv/.stamp-deploy .venv/.stamp-command infra/aws/node_modules/.stamp  ## install what `make deploy` needs
 
 .PHONY: deploy
 deploy: setup-deploy  ## deploy to the AWS account of your shell, or change what is deployed

@@ -28,6 +28,7 @@ def fixes_for(settings: Settings) -> Fixes:
         f"--table-name {settings.table_prefix}memory --stream-specification {stream}",
         index="palimpsest index rebuild" if deployed else start,
         engine=start if settings.search == "embedded" else "make opensearch" if local else ask,
+        rebuild="palimpsest index rebuild",
         reindex="palimpsest reindex --all",
         embedder=embedders.get(settings.embedder, start),
         dimension="PALIMPSEST_EMBEDDING_DIMENSION={} " + start,

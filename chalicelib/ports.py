@@ -93,6 +93,11 @@ class MemoryStore(Protocol):
         """Numbers whose last write the index may not have yet, newest first (M25)."""
         ...
 
+    def waiting(self, scope: Scope, numbers: Sequence[int]) -> dict[int, datetime]:
+        """Since when each of these numbers waits for the index, by the clock of this store; not those of which the
+        store knows that they wait no more. For operators' passes."""
+        ...
+
     def at_position(self, scope: Scope, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """Which number was said at (conversation, position); the newest when several. Erased ones are left out."""
         ...

@@ -49,10 +49,12 @@ def _url(text: str) -> str:
         well_formed = parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0
     except ValueError:  # a port that is no number, an address that is none
         well_formed = False
-    if not well_formed or any(character.isspace() for character in text):
+    if not well_formed or any(character.isspace() or not character.isprintable() for character in text):
         raise ValueError("must be a URL that begins with http:// or https://")
     if set(text) & set("@?#"):
         raise ValueError("must be a URL without user, password, query and fragment")
+    if "\\" in text:  # which host that is depends on who reads it
+        raise ValueError("must be a URL without a backslash")
     return text
 
 

@@ -9,13 +9,19 @@ from chalicelib.domain.ids import Id
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.scope import Actor
 
-Operation = Literal[
+Deed = Literal[
     "add", "edit", "categorise", "merge", "retire", "trash", "restore", "erase", "undo", "delete",
 ]  # fmt: skip
+"""What is done to a memory or category."""
+Operation = Deed | Literal["import"]
+
+
+SPACE = "space"
+"""The target of a change of the space as a whole."""
 
 
 class Change(BaseModel):
-    """One change of one memory or category. Its id is `<target>-<version>`: the change that made this version.
+    """One change of one memory or category, or of the space as a whole: that an export is taken in. Its id is `<target>-<version>`: the change that made this version.
 
     `image` is the target after the change, whole; what was before is the image of the version before.
     An erased memory's images are stripped; who, when and which number stay.
@@ -24,13 +30,13 @@ class Change(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     target: str
-    """The number of a memory, or the id of a category."""
+    """The number of a memory, the id of a category, or SPACE."""
     version: int
     op: Operation
     at: Moment
     by: Actor
     image: dict[str, Any] | None
-    """JSON of the memory or category after the change; None once erased."""
+    """JSON of the memory or category after the change; None once erased. Of an import what was said of the export."""
     group: Id
     """Changes of one request share it: a merge is undone as one."""
     run: Id | None = None
@@ -44,7 +50,7 @@ class Change(BaseModel):
 
     @property
     def number(self) -> int | None:
-        """The memory's number, or None for a change of a category."""
+        """The memory's number, or None for a change of a category or the space."""
         return int(self.target) if self.target.isdigit() else None
 
 

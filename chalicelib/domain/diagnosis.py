@@ -51,6 +51,8 @@ class Fixes:
     index: str
     engine: str
     """Where the search engine does not answer."""
+    rebuild: str
+    """Where the index lacks what nobody will bring it any more."""
     reindex: str
     embedder: str
     dimension: str

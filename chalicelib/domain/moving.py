@@ -4,12 +4,13 @@ A record holds all that is stored of one thing, except what only the place where
 """
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from chalicelib.domain.category import Category
-from chalicelib.domain.change import Change, Operation
+from chalicelib.domain.change import Change, Deed
 from chalicelib.domain.clock import Moment
 from chalicelib.domain.drafts import BATCH_MAX, MERGE_MAX, Version
 from chalicelib.domain.ids import Id
@@ -29,6 +30,9 @@ from chalicelib.domain.text_rules import Line, Prose, Storable
 
 FORMAT: Literal[1] = 1
 """The form of the records. Another number is refused."""
+
+SLACK = timedelta(days=1)
+"""Clocks of installations differ by less: nothing that is moved was done later than this after now."""
 
 Count = Annotated[int, Field(ge=0, le=10**15, strict=True)]
 CategoryId = Annotated[str, Field(pattern=r"^cat_[A-Za-z0-9_.-]{1,124}$", max_length=128)]
@@ -63,9 +67,9 @@ class MovedSpace(_Record):
     created_at: Moment
     default_category: Id | None = None
     trashed_at: Annotated[tuple[Moment, ...], Field(max_length=1_000)] = ()
-    last_number: Annotated[int, Field(ge=0, le=10**14, strict=True)]
+    last_number: Annotated[int, Field(ge=0, le=10**15, strict=True)]
     """The highest number that was given out when the export began. (A memory that was being written just then may have a
-    higher one.)"""
+    higher one: who brings it says that one here.)"""
 
 
 class CategoryImage(_Record):
@@ -111,7 +115,7 @@ class MemoryImage(Content):
 
 class _Change(_Record):
     version: Version
-    op: Operation
+    op: Deed
     at: Moment
     by: Actor
     group: Id

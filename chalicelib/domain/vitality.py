@@ -1,13 +1,15 @@
 """Vitality and retention of personal and pool memories (M26-M30)."""
 
 import math
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from chalicelib.domain.clock import DAY, days_between
 from chalicelib.domain.memory import Memory
+
+_LAST = datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC)
 
 HalfLife = Annotated[float, Field(ge=0.1, le=365, allow_inf_nan=False, strict=True)]
 
@@ -46,7 +48,12 @@ def vitality(memory: Memory, now: datetime, retention: Retention) -> float:
 
 
 def eligible_at(memory: Memory, retention: Retention) -> datetime:
-    """When cleanup may trash it: vitality under the threshold and the grace period over, however far (M30)."""
+    """When cleanup may trash it: vitality under the threshold and the grace period over, however far (M30);
+    at most the last moment that there is."""
     days = _half_life(memory, retention) * max(0.0, math.log2(_strength(memory) / retention.threshold))
-    faded = _since(memory) + timedelta(seconds=days * DAY)
-    return max(faded, memory.recorded_at + timedelta(days=retention.grace_days))
+    faded = _after(_since(memory), timedelta(seconds=days * DAY))
+    return max(faded, _after(memory.recorded_at, timedelta(days=retention.grace_days)))
+
+
+def _after(moment: datetime, elapsed: timedelta) -> datetime:
+    return moment + elapsed if elapsed < _LAST - moment else _LAST

@@ -30,14 +30,14 @@ class _Record(NamedTuple):
 def project_changes(event: Event) -> Failures:
     """A batch of stream records (keys are enough: the table is read again, so order and repeats do not matter).
 
-    Records of other items are passed over. One that fails is delivered again; the others are done all the same.
+    Records of other items are passed over, and so is what cannot be read: brought again it would hold back the others
+    for hours. One that fails is delivered again; the others are done all the same.
     """
     records: list[_Record] = []
     again: list[str] = []
     for raw in event["Records"]:
         identifier = str(raw["dynamodb"]["SequenceNumber"])
-        if not step("stream", partial(_read, identifier, raw, records)):
-            again.append(identifier)
+        step("stream", partial(_read, identifier, raw, records))  # what is no record of ours never will be
     again += _project(services(), [record for record in records if record.kind == "memory"])
     for record in records:
         if record.kind == "job" and not step(

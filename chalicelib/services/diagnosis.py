@@ -2,7 +2,7 @@
 doctor`). Nothing is changed by looking, and no text of a memory is in what is said."""
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,18 +10,13 @@ from typing import Any
 from chalicelib import __version__
 from chalicelib.domain.clock import rfc3339
 from chalicelib.domain.diagnosis import Finding, Fixes, IndexSeen, Part, TablesSeen
-from chalicelib.domain.memory import State
-from chalicelib.domain.projection import content_hash
-from chalicelib.domain.scope import Scope, Space
+from chalicelib.domain.scope import Space
 from chalicelib.errors import EmbeddingDimensionError, EmbeddingError, SearchIndexError, StoreError
 from chalicelib.ports import AccountStore, Clock, Embedder, MemoryStore, Queue, SearchIndex, Storage
+from chalicelib.services.comparison import Compared, Comparison
 from chalicelib.services.memory.embedding import Embedding
 from chalicelib.services.memory.project import pass_scope
 
-LATE = timedelta(minutes=5)
-"""A write that the index lacks for longer is late: the stream takes seconds."""
-NEWEST = 50
-"""Changes of a space that are compared with the index: its newest."""
 COMPARING_S = 8.0
 """How long spaces are compared; an answer must be there within 29 s."""
 SKEW = timedelta(minutes=1)
@@ -49,10 +44,11 @@ class Diagnosis:
     monotonic: Callable[[], float] = time.monotonic
 
     def look(self) -> dict[str, Any]:
-        """`{"at", "version", "findings": [{severity, part, message, fix}], "compared": {"spaces", "all"}}`: how many
-        spaces were compared with the index, and whether those were all. Each part is asked, whatever fails before."""
+        """`{"at", "version", "findings": [{severity, part, message, fix}], "compared": {"spaces", "memories",
+        "all"}}`: how many were compared with the index, and whether those were all. Each part is asked, whatever fails
+        before."""
         findings = [*self._tables(), *self._embedder(), *self._queue()]
-        compared = _compared(0, everything=False)
+        compared = _compared(0, 0, everything=False)
         usable = all(finding.part != "table" for finding in findings)
         seen, index = self._index()
         findings += index
@@ -172,73 +168,51 @@ class Diagnosis:
     # ------------------------------------------------------------------ between table and index
 
     def _between(self) -> tuple[list[Finding], dict[str, Any]]:
-        """What was written and is not in the index, and spaces without complete vectors."""
+        """What index and table have other than each other, and spaces without complete vectors."""
+        comparison = Comparison(self.memories, self.index, self.embedding, self.clock)
         until = self.monotonic() + COMPARING_S
-        late: list[datetime] = []
-        incomplete = compared = 0
-        everything = True
+        seen = Compared()
+        spaces = 0
+        failed: list[Finding] = []
         try:
             for space in self.memories.spaces():
                 if self.monotonic() > until:
-                    everything = False
+                    seen.whole = False
                     break
-                scope = pass_scope(space, "diagnosis")
-                late += self._late(scope)
-                incomplete += self._lacks_vectors(scope)
-                compared += 1
+                seen += comparison.look(space)
+                spaces += 1
         except StoreError as error:
-            return [
-                self._fault("table", f"The tables cannot be read: {error}.", self.fixes.tables)
-            ], _compared(compared, everything=False)
+            failed = [self._fault("table", f"The tables cannot be read: {error}.", self.fixes.tables)]
         except SearchIndexError as error:
-            return [
-                self._fault("index", f"The search index does not answer: {error}.", self.fixes.engine)
-            ], _compared(compared, everything=False)
-        return [*self._of_late(late), *self._of_incomplete(incomplete)], _compared(
-            compared, everything=everything
-        )
-
-    def _late(self, scope: Scope) -> list[datetime]:
-        """When those of the newest changes were made that the index should have by now, and has not."""
-        newest: dict[int, datetime] = {}
-        for change in self.memories.changes(scope, after=None, limit=NEWEST).items:
-            if change.target.isdecimal():
-                newest.setdefault(int(change.target), change.at)
-        settled = {number: at for number, at in newest.items() if self.clock() - at > LATE}
-        memories = self.memories.get_many(scope, list(settled))
-        held = self._held(scope, sorted(memories))
-        return [
-            settled[number]
-            for number, memory in memories.items()
-            if held.get(number, "") != ("" if memory.state is State.ERASED else content_hash(memory))
-        ]
-
-    def _held(self, scope: Scope, numbers: Sequence[int]) -> dict[int, str]:
-        """The content that the index holds of these numbers, in order; empty for one that is gone."""
-        held: dict[int, str] = {}
-        reached = 0
-        for number in numbers:
-            if number <= reached:
-                continue
-            states = self.index.indexed(scope, after=number - 1, limit=2 * NEWEST)
-            held |= {state.number: state.content_hash for state in states}
-            reached = states[-1].number if len(states) == 2 * NEWEST else numbers[-1]
-        return held
-
-    def _lacks_vectors(self, scope: Scope) -> bool:
-        serves = self.embedding.serves(scope.space)
-        return serves and not self.embedding.complete(scope.space, self.memories.space(scope))
+            message = f"The search index does not answer: {error}."
+            failed = [self._fault("index", message, self.fixes.engine)]
+        findings = [*failed, *self._of_late(seen.late), *self._of_lost(seen), *self._of_vectors(seen)]
+        return findings, _compared(spaces, seen.memories, everything=seen.whole and not failed)
 
     def _of_late(self, late: list[datetime]) -> Iterator[Finding]:
         if late:
             behind = in_words(self.clock() - min(late))
             told = "1 written memory is" if len(late) == 1 else f"{len(late)} written memories are"
-            message = f"{told} not in the index, the oldest for {behind}."
+            message = f"{told} not in the index; the oldest was written here {behind} ago."
             yield self._fault("stream", message, self.fixes.stream)
 
-    def _of_incomplete(self, spaces: int) -> Iterator[Finding]:
-        if spaces:
-            told = "1 space has" if spaces == 1 else f"{spaces} spaces have"
+    def _of_lost(self, seen: Compared) -> Iterator[Finding]:
+        if seen.lost:
+            told = "1 memory is" if seen.lost == 1 else f"{seen.lost} memories are"
+            message = f"{told} not in the index as in the table, and nothing is on its way."
+            yield self._fault("index", message, self.fixes.rebuild)
+        if seen.extra:
+            told = "1 memory" if seen.extra == 1 else f"{seen.extra} memories"
+            message = f"The index holds {told} that the table has not: see that no data was lost."
+            yield self._fault("index", message, self.fixes.rebuild)
+
+    def _of_vectors(self, seen: Compared) -> Iterator[Finding]:
+        if seen.unembedded:
+            told = "1 memory has" if seen.unembedded == 1 else f"{seen.unembedded} memories have"
+            message = f"{told} no vectors of the model in use in the index: meaning does not find them."
+            yield self._fault("index", message, self.fixes.rebuild)
+        if seen.incomplete:
+            told = "1 space has" if seen.incomplete == 1 else f"{seen.incomplete} spaces have"
             message = f"{told} no complete vectors of the model in use: recall goes by words there."
             yield Finding("warning", "index", message, self.fixes.reindex)
 
@@ -246,8 +220,8 @@ class Diagnosis:
         return Finding("fault", part, message, fix)
 
 
-def _compared(spaces: int, *, everything: bool) -> dict[str, Any]:
-    return {"spaces": spaces, "all": everything}
+def _compared(spaces: int, memories: int, *, everything: bool) -> dict[str, Any]:
+    return {"spaces": spaces, "memories": memories, "all": everything}
 
 
 def _missing(seen: IndexSeen) -> str:

@@ -157,12 +157,21 @@ class Bulk(Answer):
     items: list[BulkItem]
 
 
+class Imported(Answer):
+    """Which export a space takes in."""
+
+    export: str
+    as_of: Moment
+    last_number: int
+
+
 class Act(Answer):
-    """That somebody did something (SPEC M13)."""
+    """That somebody did something (SPEC M13), to a memory, a category or the space."""
 
     id: str
     number: int | None = None
     category: str | None = None
+    imported: Imported | None = None
     version: int
     op: str
     at: Moment
@@ -327,9 +336,11 @@ class ShownFinding(Answer):
 
 
 class Compared(Answer):
-    """How many spaces were compared with the index, and whether those were all: there is a limit of time."""
+    """How much was compared with the index, and whether that was all: of large spaces it is a part, and there is a
+    limit of time."""
 
     spaces: int
+    memories: int
     all: bool
 
 

@@ -1,7 +1,7 @@
 """The AWS account of whoever deploys: the few calls that the CDK command does not make for us."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,16 @@ BOOTSTRAPPED = "/cdk-bootstrap/hnb659fds/version"
 PATIENCE = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 4, "mode": "standard"})
 LONG = Config(connect_timeout=5, read_timeout=910, retries={"total_max_attempts": 1})
 """For a function that may work for 15 minutes."""
+GONE = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "KMSInvalidStateException",
+        "NoSuchBucket",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+    }
+)
+"""Codes of what is there no longer, or is about to go."""
 UNTIL_IT_IS_GONE_DAYS = 30
 """For a key; what it encrypted cannot be read afterwards."""
 
@@ -49,17 +59,25 @@ class Cloud:
 
     def outputs(self, stack: str) -> dict[str, str]:
         """The outputs of a stack by their names; empty when there is no such stack."""
-        try:
-            found = self._client("cloudformation").describe_stacks(StackName=stack)["Stacks"][0]
-        except ClientError as error:
-            if error.response["Error"]["Code"] == "ValidationError":
-                return {}
-            raise
+        found = self._stack(stack) or {}
         return {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", [])}
 
-    def keep_secret(self, secret: str, value: Mapping[str, str]) -> None:
-        """Put these settings into the secret, as JSON."""
-        self._client("secretsmanager").put_secret_value(SecretId=secret, SecretString=json.dumps(dict(value)))
+    def metadata(self, stack: str) -> dict[str, Any]:
+        """What the template of a deployed stack says of itself; empty when there is no such stack."""
+        if self._stack(stack) is None:
+            return {}
+        found = self._client("cloudformation").get_template(StackName=stack)["TemplateBody"]
+        body = json.loads(found) if isinstance(found, str) else found
+        return dict(body.get("Metadata", {}))
+
+    def keep_secret(self, secret: str, value: Mapping[str, str]) -> str:
+        """Let the secret hold these settings, as JSON; its version, which is another one only if they are others."""
+        client = self._client("secretsmanager")
+        before = client.get_secret_value(SecretId=secret)
+        if json.loads(before["SecretString"]) == dict(value):
+            return str(before["VersionId"])
+        put = client.put_secret_value(SecretId=secret, SecretString=json.dumps(dict(value)))
+        return str(put["VersionId"])
 
     def invoke(self, function: str, event: Mapping[str, object]) -> str | None:
         """Call a function and wait for it; None when it ended well, otherwise the kind of its error."""
@@ -71,36 +89,41 @@ class Cloud:
 
     def resources(self, stack: str) -> dict[str, list[str]]:
         """Physical ids of a stack's resources by their type; empty when there is no such stack."""
+        if self._stack(stack) is None:
+            return {}
         pages = self._client("cloudformation").get_paginator("list_stack_resources")
         found: dict[str, list[str]] = {}
-        try:
-            for page in pages.paginate(StackName=stack):
-                for one in page["StackResourceSummaries"]:
-                    if one["ResourceStatus"] != "DELETE_COMPLETE":
-                        found.setdefault(one["ResourceType"], []).append(one.get("PhysicalResourceId", ""))
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "ValidationError":
-                raise
+        for page in pages.paginate(StackName=stack):
+            for one in page["StackResourceSummaries"]:
+                if one["ResourceStatus"] != "DELETE_COMPLETE":
+                    found.setdefault(one["ResourceType"], []).append(one.get("PhysicalResourceId", ""))
         return found
 
-    def unprotect(self, stack: str, tables: Iterable[str]) -> None:
-        """Let the stack and its tables be deleted."""
+    def unprotect(self, stack: str) -> None:
+        """Let the stack be deleted."""
         self._client("cloudformation").update_termination_protection(
             StackName=stack, EnableTerminationProtection=False
         )
-        for table in tables:
-            self._client("dynamodb").update_table(TableName=table, DeletionProtectionEnabled=False)
 
-    def erase(self, resources: Mapping[str, Iterable[str]]) -> list[str]:
-        """Delete what a deleted stack has left; one line for each thing, what became of it."""
-        told = []
-        for kind, delete in self._deleters().items():
-            for name in resources.get(kind, ()):
-                try:
-                    told.append(f"{name}: {delete(name)}")
-                except ClientError as error:
-                    told.append(f"{name}: NOT deleted ({error.response['Error']['Code']})")
-        return told
+    def erase(self, kind: str, name: str) -> str:
+        """Delete one thing that a deleted stack has left; what became of it. What is gone already is gone. Raises
+        ClientError, BotoCoreError."""
+        try:
+            return str(self._deleters()[kind](name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] in GONE:
+                return "was gone already"
+            raise
+
+    def _stack(self, name: str) -> dict[str, Any] | None:
+        """A stack that is there; None for one that never was, or was deleted."""
+        try:
+            found = self._client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ValidationError":
+                return None
+            raise
+        return None if found["StackStatus"] == "DELETE_COMPLETE" else dict(found)
 
     def _deleters(self) -> dict[str, Any]:
         return {
@@ -113,8 +136,10 @@ class Cloud:
         }
 
     def _delete_table(self, name: str) -> str:
-        self._client("dynamodb").delete_table(TableName=name)
-        return "deleted"
+        client = self._client("dynamodb")
+        client.update_table(TableName=name, DeletionProtectionEnabled=False)
+        client.delete_table(TableName=name)
+        return "deleted; AWS keeps a backup of a table for 35 days"
 
     def _delete_queue(self, url: str) -> str:
         self._client("sqs").delete_queue(QueueUrl=url)

@@ -9,6 +9,7 @@ import ipaddress
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -75,6 +76,10 @@ class Emulator:
         """Start it, and wait until it answers. Raises EmulatorError."""
         if not PYTHON.exists():
             raise EmulatorError("the emulator is not installed: run `make setup-emulator`")
+        if not _is_free(self._port):
+            raise EmulatorError(
+                f"Port {self._port} is in use, perhaps by another emulator: choose one with `make emulator ARGS='--port 4567'`."
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         self._certify()
         environment = shell.of_this_machine() | {
@@ -165,6 +170,16 @@ class Emulator:
         self._key.write_bytes(private)
 
 
+def _is_free(port: int) -> bool:
+    with socket.socket() as one:
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            one.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one until Ctrl-C; say what a shell needs to use it."""
     parser = argparse.ArgumentParser(
@@ -179,7 +194,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     emulator = Emulator(folder.resolve(), asked.port)
     try:
         emulator.start()
-        print(f"An emulator of AWS runs on {emulator.url}. In another terminal:\n", flush=True)
+        print(
+            f"An emulator of AWS runs on {emulator.url}. In a terminal of its own, which then trusts only it:\n",
+            flush=True,
+        )
         for name, value in emulator.environment().items():
             print(f"  export {name}={value}", flush=True)
         print("\nCtrl-C ends it, and all that was deployed to it is gone.", flush=True)

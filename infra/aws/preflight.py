@@ -10,6 +10,7 @@ from chalicelib.settings import SettingsError
 from infra.aws import shell
 from infra.aws.clouds import Cloud
 from infra.aws.deployment import Deployment
+from infra.aws.wanted import wanted
 
 CDK = Path(__file__).parent / "node_modules" / ".bin" / "cdk"
 
@@ -31,12 +32,12 @@ def look(environ: Mapping[str, str], cloud: Callable[[], Cloud] = Cloud) -> Read
     found = cloud()
     problems = [*_tools(), *_account(found)]
     try:
-        wanted = Deployment.from_environment(environ)
+        deployment = wanted(environ)
     except SettingsError as error:
         raise NotReadyError("\n".join([*problems, *str(error).splitlines()])) from error
     if problems:
         raise NotReadyError("\n".join(problems))
-    return Ready(wanted, found)
+    return Ready(deployment, found)
 
 
 def _tools() -> Iterator[str]:

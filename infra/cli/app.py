@@ -1,5 +1,6 @@
 """The command `palimpsest`: which commands there are, and how all of them end."""
 
+import io
 import sys
 from typing import Annotated
 
@@ -8,7 +9,7 @@ import typer
 from chalicelib import __version__
 from chalicelib.settings import SettingsError
 from infra.cli import doctor, memories, moving, signing_in, upkeep
-from infra.cli.asked import Asked, wants_json
+from infra.cli.asked import Asked, url_option, wants_json
 from infra.cli.failures import CommandError, ExitCode, RefusedError
 from infra.cli.printing import print_json, say
 
@@ -32,9 +33,7 @@ def palimpsest(
     context: typer.Context,
     url: Annotated[
         str | None,
-        typer.Option(
-            help="URL of the service; else PALIMPSEST_CLI_URL, the login, or a `make run` here says it."
-        ),
+        url_option("URL of the service; else PALIMPSEST_CLI_URL, the login, or a `make run` here says it."),
     ] = None,
     insecure: Annotated[
         bool, typer.Option("--insecure", help="Send the key over plain HTTP to another machine.")
@@ -44,7 +43,7 @@ def palimpsest(
     ] = False,
 ) -> None:
     """A long-term memory service for AI assistants."""
-    context.obj = Asked(url.rstrip("/") if url else None, insecure)
+    context.obj = Asked(url, insecure)
 
 
 COMMANDS = (signing_in, memories, doctor, upkeep, moving)
@@ -71,5 +70,9 @@ def run(arguments: list[str] | None = None) -> int:
 
 
 def main() -> None:
-    """Run the command of this process, and leave with its exit code."""
+    """Run the command of this process, and leave with its exit code. What the terminal has no letter for is shown as
+    an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     sys.exit(run())

@@ -2,10 +2,12 @@
 
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 
+from chalicelib.settings import Url
 from infra.cli.connection import found
 from infra.cli.service import Service
 from infra.cli.settings import CliSettings
@@ -21,6 +23,20 @@ def _note_json(wanted: bool) -> bool:
 def wants_json() -> bool:
     """Whether this command was given --json: its refusal is printed as the service said it, too."""
     return _WANTS_JSON.get()
+
+
+def _checked(url: str | None) -> str | None:
+    """The URL of an option, by the rules of the settings."""
+    try:
+        return None if url is None else TypeAdapter(Url).validate_python(url)
+    except ValidationError as error:
+        told = error.errors(include_input=False)[0]["msg"].removeprefix("Value error, ")
+        raise typer.BadParameter(told) from None
+
+
+def url_option(told: str) -> Any:
+    """The option `--url`; what it says is a URL that can be asked."""
+    return typer.Option(help=told, callback=_checked)
 
 
 Json = Annotated[

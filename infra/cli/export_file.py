@@ -10,9 +10,12 @@ import hashlib
 import json
 import os
 import secrets
+import shutil
+import stat
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -56,6 +59,8 @@ class FileWriter:
 def written(target: Path, *, overwrite: bool) -> Iterator[FileWriter]:
     """A file that is there under its name when the block ends, whole and for its owner's eyes only; or not at all.
     Raises CommandError."""
+    if not target.name or target.is_dir():
+        raise CommandError(f"{target} is a folder. Name a file.")
     if target.exists() and not overwrite:
         raise CommandError(f"{target} exists already. Choose another name, or say --overwrite.")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
@@ -84,6 +89,9 @@ class ExportFile:
     """The space's own record; no number in the file is above its `last_number`."""
     records: Mapping[str, int]
     """How many there are of each kind, that of the space too."""
+    sha256: str
+    file: BinaryIO
+    """Where all of it can be read again."""
 
     @property
     def count(self) -> int:
@@ -91,48 +99,89 @@ class ExportFile:
         return sum(self.records.values()) - 1
 
     def items(self) -> Iterator[tuple[int, dict[str, Any], int]]:
-        """(line, record, its bytes) of each beside that of the space, in order. Raises CommandError."""
-        with _opened(self.path) as file:
-            for number, line in enumerate(_lines(self.path, file), start=1):
-                if 2 < number < self.count + 3:
-                    yield number, _decoded(self.path, number, line), len(line)
+        """(line, record, its bytes) of each beside that of the space, in order. Raises CommandError, at the end too,
+        when it is not what was found whole: somebody writes into it meanwhile."""
+        digest = hashlib.sha256()
+        number = 0
+        self.file.seek(0)
+        try:
+            with _told(self.path):
+                for number, line in enumerate(_lines(self.path, self.file), start=1):
+                    if number > self.count + 2:
+                        break
+                    digest.update(line)
+                    if number > 2:
+                        yield number, _decoded(self.path, number, line), len(line)
+        except _NotWholeError as error:
+            raise CommandError(f"{self.path} {_CHANGED}") from error
+        if number < self.count + 2 or digest.hexdigest() != self.sha256:
+            raise CommandError(f"{self.path} {_CHANGED}")
 
 
-def read(path: Path) -> ExportFile:
+_CHANGED = "was changed while it was read."
+
+
+class _NotWholeError(CommandError):
+    """Found before anything was sent."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message} Nothing was imported.")
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[ExportFile]:
     """The file, looked through from the first line to the last. Raises CommandError, in plain words, when it is none of
     ours, is not whole, or was changed."""
+    with _twice_readable(path) as file:
+        with _told(path):
+            found = _looked_through(path, file)
+        yield found
+
+
+@contextmanager
+def _twice_readable(path: Path) -> Iterator[BinaryIO]:
+    """The file; of what can be read only once (a pipe) a copy that nobody else can open, and that ends with us."""
+    with ExitStack() as stack:
+        with _told(path):
+            file: BinaryIO = stack.enter_context(path.open("rb"))
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                copy = stack.enter_context(tempfile.TemporaryFile())
+                shutil.copyfileobj(file, copy)
+                copy.seek(0)
+                file = copy
+        yield file
+
+
+def _looked_through(path: Path, file: BinaryIO) -> ExportFile:
     digest = hashlib.sha256()
     records: Counter[str] = Counter()
     header: dict[str, Any] = {}
     space: dict[str, Any] = {}
     trailer: Any = None
     highest = 0
-    with _opened(path) as file:
-        for number, line in enumerate(_lines(path, file), start=1):
-            if trailer is not None:
-                raise CommandError(f"{path}: there is something behind its last line. {_NOTHING}")
-            values = _decoded(path, number, line)
-            if "trailer" in values:
-                trailer = values["trailer"]
-                continue
-            digest.update(line)
-            if number == 1:
-                header = _header(path, values)
-                continue
-            space = values if number == 2 else space
-            records[str(values.get("record"))] += 1
-            highest = max(highest, _whole(values.get("number")))
+    for number, line in enumerate(_lines(path, file), start=1):
+        if trailer is not None:
+            raise _NotWholeError(f"{path}: there is something behind its last line.")
+        values = _decoded(path, number, line)
+        if "trailer" in values:
+            trailer = values["trailer"]
+            continue
+        digest.update(line)
+        if number == 1:
+            header = _header(path, values)
+            continue
+        space = values if number == 2 else space
+        records[str(values.get("record"))] += 1
+        highest = max(highest, _whole(values.get("number")))
     if trailer is None or not header:
-        raise CommandError(
-            f"{path} is not whole: its last line is missing, so the export was interrupted or the file was cut. {_NOTHING}"
+        raise _NotWholeError(
+            f"{path} is not whole: its last line is missing, so the export was interrupted or the file was cut."
         )
-    if trailer != {"records": dict(records), "sha256": digest.hexdigest()} or space.get("record") != "space":
-        raise CommandError(f"{path} is damaged: what it holds is not what its last line says. {_NOTHING}")
+    sha256 = digest.hexdigest()
+    if trailer != {"records": dict(records), "sha256": sha256} or space.get("record") != "space":
+        raise _NotWholeError(f"{path} is damaged: what it holds is not what its last line says.")
     last = max(highest, _whole(space.get("last_number")))
-    return ExportFile(path, header, {**space, "last_number": last}, dict(records))
-
-
-_NOTHING = "Nothing was imported."
+    return ExportFile(path, header, {**space, "last_number": last}, dict(records), sha256, file)
 
 
 def _whole(value: object) -> int:
@@ -141,19 +190,18 @@ def _whole(value: object) -> int:
 
 def _header(path: Path, values: Mapping[str, Any]) -> dict[str, Any]:
     if values.get("palimpsest") != "export":
-        raise CommandError(f"{path} is no export of Palimpsest. {_NOTHING}")
+        raise _NotWholeError(f"{path} is no export of Palimpsest.")
     if values.get("format") != FORMAT:
-        raise CommandError(
-            f"{path} is of format {values.get('format')}, this palimpsest reads {FORMAT}: take its newer version. {_NOTHING}"
+        raise _NotWholeError(
+            f"{path} is of format {values.get('format')}, this palimpsest reads {FORMAT}: take its newer version."
         )
     return dict(values)
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
+def _told(path: Path) -> Iterator[None]:
     try:
-        with path.open("rb") as file:
-            yield file
+        yield
     except OSError as error:
         raise CommandError(f"{path} cannot be read ({error.strerror}).") from error
 
@@ -164,7 +212,7 @@ def _lines(path: Path, file: BinaryIO) -> Iterator[bytes]:
             told = (
                 "has a line without end" if len(line) == LINE_BYTES else "is not whole: it ends within a line"
             )
-            raise CommandError(f"{path} {told}. {_NOTHING}")
+            raise _NotWholeError(f"{path} {told}.")
         yield line
 
 
@@ -172,11 +220,12 @@ def _decoded(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         values = json.loads(line)
         if isinstance(values, dict):
+            json.dumps(values, ensure_ascii=False).encode()  # half a surrogate pair is no character
             return values
     except (ValueError, RecursionError):
         pass
     wrong = "is no export of Palimpsest" if number == 1 else f"is damaged in line {number}"
-    raise CommandError(f"{path} {wrong}. {_NOTHING}")
+    raise _NotWholeError(f"{path} {wrong}.")
 
 
 def _encoded(values: Mapping[str, Any]) -> bytes:

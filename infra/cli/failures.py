@@ -10,7 +10,9 @@
 
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any
+from typing import Any, Literal
+
+Why = Literal["nobody", "silent", "untrusted", "other"]
 
 
 class ExitCode(IntEnum):
@@ -30,22 +32,39 @@ class CommandError(Exception):
     exit_code = ExitCode.FAILED
 
 
+class NotTrustedError(CommandError):
+    """A file that others could have written is not believed. `fix`: the command that mends it."""
+
+    def __init__(self, message: str, fix: str) -> None:
+        super().__init__(f"{message} Run: {fix}")
+        self.fix = fix
+
+
 class UnreachableError(CommandError):
     """Nobody answered in time, or what answered was no Palimpsest.
 
-    `may_be_done`: a write was under way, and nobody knows whether it was done."""
+    `may_be_done`: a write was under way, and nobody knows whether it was done. `why`: "silent", where somebody is there
+    and does not answer; "untrusted", where the certificate is not trusted; "other", where somebody else answered; or
+    "nobody"."""
 
     exit_code = ExitCode.UNREACHABLE
 
-    def __init__(self, message: str, *, may_be_done: bool = False) -> None:
+    def __init__(self, message: str, *, may_be_done: bool = False, why: Why = "nobody") -> None:
         super().__init__(message)
         self.may_be_done = may_be_done
+        self.why = why
 
 
 class PartlyError(CommandError):
     """Some of it was done, and some was not."""
 
     exit_code = ExitCode.PARTLY
+
+
+class InterruptedCommandError(CommandError):
+    """Ctrl-C in the middle of a write; the message says what was done until then."""
+
+    exit_code = ExitCode.INTERRUPTED
 
 
 class RefusedError(CommandError):

@@ -4,24 +4,25 @@ import json
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import typer
-from pydantic import SecretStr
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass
 
+from chalicelib.settings import Secret, Url
 from infra.cli.failures import CommandError
 
 APP = "palimpsest"
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, config=ConfigDict(hide_input_in_errors=True))
 class Login:
-    """A service, and the key for it."""
+    """A service, and the key for it. Raises ValueError, which holds neither, when one of them is none."""
 
-    url: str
-    key: SecretStr
+    url: Url
+    key: Secret
 
 
 class KeptLogin:
@@ -36,13 +37,14 @@ class KeptLogin:
             if self.file.stat().st_mode & OTHERS:
                 raise CommandError(f"{self.file} can be read by others. Run: chmod 600 {self.file}")
             kept = json.loads(self.file.read_text(encoding="utf-8"))
-            return Login(str(kept["url"]), SecretStr(str(kept["key"])))
+            return Login(kept["url"], kept["key"])
         except FileNotFoundError:
             return None
         except OSError as error:
             raise CommandError(f"{self.file} cannot be read ({error.strerror}).") from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise CommandError(f"{self.file} is damaged. Run: palimpsest login") from error
+        except (ValueError, KeyError, TypeError, RecursionError):
+            # `from None`: what could not be read may be the key
+            raise CommandError(f"{self.file} is damaged. Run: palimpsest login --url URL") from None
 
     def write(self, login: Login) -> None:
         """Keep it in the place of any other. Raises CommandError."""

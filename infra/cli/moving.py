@@ -13,7 +13,7 @@ from chalicelib.domain.clock import rfc3339
 from infra.cli import export_file
 from infra.cli.asked import Json, Space, service_of
 from infra.cli.export_file import ExportFile
-from infra.cli.failures import CommandError, PartlyError, RefusedError, UnreachableError
+from infra.cli.failures import CommandError, PartlyError, RefusedError
 from infra.cli.printing import print_json, progress, say, show, table
 from infra.cli.service import Service, space_path
 
@@ -75,9 +75,9 @@ def import_file(
 ) -> None:
     """Take in a file of `palimpsest export`. Run it again after an interruption: what is there is passed over."""
     service = service_of(context)
-    read = export_file.read(file)
-    target = space or str(read.header.get("space"))
-    written, there = _import(service, read, target)
+    with export_file.opened(file) as read:
+        target = space or str(read.header.get("space"))
+        written, there = _import(service, read, target)
     told = {
         "file": str(file),
         "space": target,
@@ -170,16 +170,17 @@ def _import(service: Service, read: ExportFile, space: str) -> tuple[Counter[str
     written: Counter[str] = Counter()
     there: Counter[str] = Counter()
     taken = 0
+    page: list[Line] = []
     with progress(f"Importing into {space}", read.count) as bar:
-        for page in _pages(read):
-            try:
+        try:
+            for page in _pages(read):
                 for answer, count in _sent(service, space, read.space, page):
                     written.update(answer["written"])
                     there.update(answer["there"])
                     taken += count
                     bar.advance(bar.task_ids[0], count)
-            except (RefusedError, UnreachableError) as error:
-                _ended(error, page, taken, read)
+        except CommandError as error:
+            _ended(error, page, taken, read)
     return written, there
 
 
@@ -213,7 +214,7 @@ def _sent(
         yield answer.json, len(page)
 
 
-def _ended(error: RefusedError | UnreachableError, page: list[Line], taken: int, read: ExportFile) -> None:
+def _ended(error: CommandError, page: list[Line], taken: int, read: ExportFile) -> None:
     """Say in which lines it ended, and how much of the file was taken in."""
     place = f"lines {page[0][0]} to {page[-1][0]} of {read.path}" if page else str(read.path)
     fields = error.details.get("fields", []) if isinstance(error, RefusedError) else []

@@ -3,8 +3,11 @@
 Answers go to standard output, everything else to standard error.
 """
 
+import json
+import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import typer
 from rich import box
@@ -53,13 +56,29 @@ def as_json(text: str) -> str:
 
 
 def print_json(text: str) -> None:
-    """The service's answer as it came, on standard output."""
-    typer.echo(as_json(text.rstrip("\n")))
+    """The service's answer as it came, on standard output; as escapes where that takes no letters beyond ASCII."""
+    told = as_json(text.rstrip("\n"))
+    try:
+        told.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        told = "".join(letter if letter.isascii() else json.dumps(letter)[1:-1] for letter in told)
+    typer.echo(told)
 
 
 def say(text: str) -> None:
     """One line for the person, on standard error."""
     typer.echo(plain(text), err=True)
+
+
+@contextmanager
+def said_after() -> Iterator[list[str]]:
+    """Lines that are said when the block ends, however it ends: a bar that is drawn meanwhile is not broken by them."""
+    lines: list[str] = []
+    try:
+        yield lines
+    finally:
+        for line in lines:
+            say(line)
 
 
 def show(line: str) -> None:

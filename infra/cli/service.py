@@ -5,15 +5,19 @@ A write always carries an `Idempotency-Key`, so what is sent again after a lost 
 
 import json
 import random
+import ssl
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import urllib3
-from urllib3.exceptions import HTTPError
+from urllib3.connection import HTTPSConnection
+from urllib3.exceptions import ConnectTimeoutError, HTTPError, NewConnectionError, ReadTimeoutError
 
 from infra.cli.connection import Destination
 from infra.cli.failures import CommandError, RefusedError, UnreachableError
@@ -28,22 +32,46 @@ FIRST_WAIT_S = 0.5
 LONGEST_WAIT_S = 10.0
 ANSWER_BYTES = 256 * 1024 * 1024
 AGAIN = frozenset({429, 502, 503, 504})
+DATE_S = 2.0
+"""The header Date has whole seconds, and whoever writes it a clock of his own."""
+MARK = "x-correlation-id"
+"""Every answer of Palimpsest has it; what has it not is somebody else's JSON."""
 CONFLICT = 409
 ERRORS_FROM = 400
 
 
+class Fields(dict[str, Any]):
+    """An object of an answer. A field that is needed and is not there raises UnreachableError: that is no Palimpsest."""
+
+    def __missing__(self, name: str) -> Any:
+        raise UnreachableError(
+            f"What answered is no Palimpsest, or another version: its answer has no {name}. See that the URL is right.",
+            why="other",
+        )
+
+
 @dataclass(frozen=True)
 class Answer:
-    """An answer of the service: its text as it came, and its headers by their names in small letters."""
+    """An answer of the service: its text as it came, its headers by their names in small letters, and how many seconds
+    ago it was asked for first."""
 
     status: int
     text: str
     headers: Mapping[str, str]
+    took_s: float = 0.0
 
     @property
     def json(self) -> Any:
-        """The text's values."""
-        return json.loads(self.text)
+        """The text's values; objects are Fields."""
+        return json.loads(self.text, object_hook=Fields)
+
+    def told_before(self, moment: str) -> bool:
+        """Whether `moment` lies before this was asked for, by the service's own clock."""
+        try:
+            asked = parsedate_to_datetime(self.headers["date"]) - timedelta(seconds=self.took_s + DATE_S)
+            return datetime.fromisoformat(moment) < asked
+        except (KeyError, ValueError, TypeError):
+            return False
 
 
 def new_key() -> str:
@@ -54,6 +82,24 @@ def new_key() -> str:
 def space_path(space: str, *parts: str | int) -> str:
     """`/v1/spaces/project%3A12/memories/3` of `project:12`, `memories`, 3."""
     return "/v1/spaces/" + "/".join(quote(str(part), safe="") for part in (space, *parts))
+
+
+class _Https(HTTPSConnection):
+    """Whatever fails until the connection stands, nothing was sent."""
+
+    def connect(self) -> None:
+        """As urllib3 does. Raises NewConnectionError for a refusal of TLS, too."""
+        try:
+            super().connect()
+        except OSError as error:
+            raise NewConnectionError(self, _tls(error)) from error
+
+
+class _HttpsPool(urllib3.HTTPSConnectionPool):
+    ConnectionCls = _Https
+
+
+NOTHING_SENT = (NewConnectionError, ConnectTimeoutError)
 
 
 class Service:
@@ -69,6 +115,7 @@ class Service:
         self._pool = urllib3.PoolManager(
             num_pools=1, maxsize=8, timeout=urllib3.Timeout(connect=CONNECT_S, read=SILENCE_S), retries=False
         )
+        self._pool.pool_classes_by_scheme = {"http": urllib3.HTTPConnectionPool, "https": _HttpsPool}
 
     def get(self, path: str, query: Mapping[str, object] | None = None) -> Answer:
         """Read. Parameters that are None are left out. Raises as `ask`."""
@@ -94,9 +141,10 @@ class Service:
         key: str | None = None,
         public: bool = False,
         attempts: int = ATTEMPTS,
+        silence_s: float = SILENCE_S,
     ) -> Answer:
         """One request and its answer, which is below 400. `key`: the Idempotency-Key of a write; a new one unless given.
-        `public`: the API key is not sent.
+        `public`: the API key is not sent. `silence_s`: how long one try waits for a sign of life.
 
         Sent again, up to `attempts` times in all, when the connection was lost or the service asks for it. Raises
         RefusedError, and UnreachableError (`may_be_done`: repeat with the same `key` to learn whether it was).
@@ -108,12 +156,13 @@ class Service:
             raise CommandError("What was given is no text in UTF-8, or no number.") from error
         headers = self._headers(method, key, public=public, body=content is not None)
         lost = False
+        started = time.monotonic()
         for attempt in range(1, attempts + 1):
             last = attempt == attempts
             try:
-                status, raw, got = self._once(method, url, content, headers)
+                status, raw, got = self._once(method, url, content, headers, silence_s)
             except HTTPError as error:
-                lost = lost or not isinstance(_cause(error), urllib3.exceptions.NewConnectionError)
+                lost = lost or not isinstance(_cause(error), NOTHING_SENT)
                 if last:
                     raise self._unreachable(error, lost=lost and method != "GET") from error
                 self._wait(_pause(attempt, None))
@@ -122,7 +171,8 @@ class Service:
                 lost = lost or status != 429
                 self._wait(_pause(attempt, got.get("retry-after")))
                 continue
-            return self._understood(status, raw, got, wrote=method != "GET")
+            answer = self._understood(status, raw, got, wrote=method != "GET")
+            return replace(answer, took_s=time.monotonic() - started)
         raise AssertionError("attempts is at least 1")
 
     def _headers(self, method: str, key: str | None, *, public: bool, body: bool) -> dict[str, str]:
@@ -133,6 +183,7 @@ class Service:
             headers["Idempotency-Key"] = key or new_key()
         if not public:
             if self.connection.key is None:
+                self.ask("GET", "/v1/health", public=True, attempts=1)  # that nobody is there is told first
                 raise CommandError(
                     f"There is no key for {self.url}. Run: palimpsest login --url {self.url} (or set PALIMPSEST_CLI_KEY)."
                 )
@@ -140,18 +191,26 @@ class Service:
         return headers
 
     def _once(
-        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str]
+        self, method: str, url: str, content: bytes | None, headers: Mapping[str, str], silence_s: float
     ) -> tuple[int, bytes, dict[str, str]]:
-        until = time.monotonic() + ANSWER_S
+        until = time.monotonic() + min(ANSWER_S, 4 * silence_s)
         response = self._pool.request(
-            method, url, body=content, headers=headers, redirect=False, preload_content=False
+            method,
+            url,
+            body=content,
+            headers=headers,
+            redirect=False,
+            preload_content=False,
+            timeout=urllib3.Timeout(connect=CONNECT_S, read=silence_s),
         )
         with response:
             raw = bytearray()
             while chunk := response.read1(1 << 16):
                 raw += chunk
                 if len(raw) > ANSWER_BYTES or time.monotonic() > until:
-                    raise UnreachableError(f"{self.url} answers without end.", may_be_done=method != "GET")
+                    raise UnreachableError(
+                        f"{self.url} answers without end.", may_be_done=method != "GET", why="silent"
+                    )
             return (
                 response.status,
                 bytes(raw),
@@ -163,7 +222,7 @@ class Service:
         try:
             text = raw.decode("utf-8")
             values = json.loads(text)
-            if status < 300 and isinstance(values, dict):
+            if status < 300 and isinstance(values, dict) and MARK in headers:
                 return Answer(status, text, headers)
             if status >= ERRORS_FROM:
                 told = values["error"]
@@ -173,8 +232,10 @@ class Service:
         except (ValueError, KeyError, TypeError, RecursionError):
             pass
         raise UnreachableError(
-            f"{self.url} answered {status}, and not as Palimpsest does: see that the URL is right.",
-            may_be_done=wrote and status >= 500,
+            f"{self.url} answered {status}, and not as Palimpsest does: see that the URL is right "
+            "(make run and make deploy print it).",
+            may_be_done=wrote and (status >= 500 or status < 300),
+            why="other",
         )
 
     def _unreachable(self, error: HTTPError, *, lost: bool) -> UnreachableError:
@@ -185,7 +246,18 @@ class Service:
                 f"{host}: the connection was lost ({type(cause).__name__}), so nobody knows whether it was done.",
                 may_be_done=True,
             )
-        return UnreachableError(f"{host} cannot be reached ({type(cause).__name__}).")
+        if isinstance(cause, ReadTimeoutError):
+            return UnreachableError(
+                f"{host} does not answer: somebody is there, and says nothing.", why="silent"
+            )
+        if isinstance(cause.__cause__, ssl.SSLCertVerificationError):
+            return UnreachableError(
+                f"{host}: its certificate is not trusted ({cause.__cause__.verify_message}), so nothing was sent. If it "
+                "is one of your own, name the file of its authority in SSL_CERT_FILE.",
+                why="untrusted",
+            )
+        why = _tls(cause.__cause__) or type(cause).__name__
+        return UnreachableError(f"{host} cannot be reached ({why}).")
 
 
 def _query(query: Mapping[str, object] | None) -> str:
@@ -204,6 +276,13 @@ def _pause(attempt: int, asked: str | None) -> float:
 def _in_flight(status: int, raw: bytes) -> bool:
     """Whether the first of two same requests has not finished."""
     return status == CONFLICT and b"in flight" in raw
+
+
+def _tls(error: BaseException | None) -> str:
+    """Why there is no trusted connection; empty when that is not why."""
+    if not isinstance(error, ssl.SSLError):
+        return ""
+    return f"TLS: {error.reason or type(error).__name__}"
 
 
 def _cause(error: HTTPError) -> BaseException:

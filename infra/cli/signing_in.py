@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from pydantic import SecretStr
 
-from infra.cli.asked import Json, asked_of, service_of
-from infra.cli.connection import Destination, refuse_plain_http, running_here
+from infra.cli.asked import Json, asked_of, service_of, url_option
+from infra.cli.connection import Destination, refuse_plain_http
 from infra.cli.failures import CommandError, RefusedError
 from infra.cli.kept_login import KeptLogin, Login
 from infra.cli.printing import print_json, say, show, table
@@ -29,7 +29,7 @@ def register(app: typer.Typer) -> None:
 def login(
     context: typer.Context,
     url: Annotated[
-        str | None, typer.Option(help="URL of the service; else the one before `login`, or the last one.")
+        str | None, url_option("URL of the service; else the one before `login`, or the last one.")
     ] = None,
     key_stdin: Annotated[
         bool, typer.Option("--key-stdin", help="Read the key from standard input, one line.")
@@ -45,12 +45,13 @@ def login(
         refuse_plain_http(where)
     key = SecretStr(_read_key(where, from_stdin=key_stdin))
     answer = _checked(Service(Destination(where, key, "the login")))
+    me = answer.json
+    told = f"Logged in to {where} as {me['account']['name']} ({_rights(me)}). Kept in {kept.file}"
     kept.write(Login(where, key))
     if as_json:
         print_json(answer.text)
         return
-    me = answer.json
-    say(f"Logged in to {where} as {me['account']['name']} ({_rights(me)}). Kept in {kept.file}")
+    say(told)
 
 
 def logout(as_json: Json = False) -> None:
@@ -91,13 +92,12 @@ def _space_row(space: dict[str, Any]) -> list[object]:
 
 
 def _where(url: str | None, settings: CliSettings, kept: KeptLogin) -> str:
-    """The URL to log in to: as said, or the former login's, or that of a `make run` here."""
+    """The URL to log in to: as said, or the former login's. No file that is found in a folder says where a key that is
+    typed goes."""
+    url = url or settings.url
     if url is not None:
-        # as the environment's URL is: an address that is none is told before a key is asked for
-        return str(CliSettings.from_environment({"PALIMPSEST_CLI_URL": url}).url)
-    if settings.url is not None:
-        return settings.url
-    former = kept.read() or running_here(settings.data)
+        return url
+    former = kept.read()
     if former is None:
         raise CommandError("Which service? Run: palimpsest login --url URL")
     return former.url

@@ -34,7 +34,7 @@ def routes() -> set[str]:
 def settings() -> set[str]:
     """`PALIMPSEST_PORT` for each setting, and for each of the command's own."""
     from chalicelib.settings import FOR_CLI, FOR_DEPLOYMENT, Settings
-    from infra.aws.deployment import Deployment
+    from infra.aws.deployment import STATED
     from infra.cli.settings import CliSettings
 
     names = {
@@ -42,10 +42,7 @@ def settings() -> set[str]:
         for name, field in Settings.model_fields.items()
     }
     names |= {f"{FOR_CLI}{name.upper()}" for name in CliSettings.model_fields if name != "data"}
-    passed_on = {"environment", "secrets"}
-    return names | {
-        f"{FOR_DEPLOYMENT}{name.upper()}" for name in Deployment.model_fields if name not in passed_on
-    }
+    return names | {f"{FOR_DEPLOYMENT}{name.upper()}" for name in STATED}
 
 
 def error_codes() -> set[str]:

@@ -97,11 +97,11 @@ class Installation:
         )
         return Made(done)
 
-    def deploy(self, **settings: str) -> Made:
+    def deploy(self, arguments: str = "", **settings: str) -> Made:
         """`make deploy`; keeps the URL, and the key if one is shown."""
-        made = self.make("deploy", **settings)
+        made = self.make("deploy", arguments, **settings)
         assert made.code == 0, f"{made.out[-6000:]}\n{made.err[-6000:]}"
-        self.url = made.said(r"runs: (\S+)/v1/health")
+        self.url = made.said(r" runs: (\S+)")
         shown = re.search(r"shown only now: (\S+)", made.out)
         self.key = shown[1] if shown else self.key
         return made

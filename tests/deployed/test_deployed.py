@@ -15,7 +15,7 @@ from tests.fakes.caller import PERSONAL, wait_until
 pytestmark = [pytest.mark.ministack, pytest.mark.opensearch, pytest.mark.timeout(900)]
 
 FACTS = 200
-SPACE = "/v1/spaces/personal"
+ACCOUNT = "000000000000"
 
 
 # ---------------------------------------------------------------------------- before anything is changed
@@ -167,6 +167,9 @@ def test_a_second_deployment_keeps_everything(installed: Installation) -> None:
     assert told.code == 0, told.err
     assert "PALIMPSEST_FRESH_SECONDS" in told.out + told.err
     made = installed.deploy(PALIMPSEST_FRESH_SECONDS="45", PALIMPSEST_DEPLOY_REQUESTS_PER_SECOND="77")
+    forgotten = installed.make("deploy")
+    assert forgotten.code != 0
+    assert "PALIMPSEST_DEPLOY_REQUESTS_PER_SECOND, PALIMPSEST_FRESH_SECONDS" in forgotten.err
     assert "shown only now" not in made.out
     assert installed.function("APIHandler")["Environment"]["Variables"]["PALIMPSEST_FRESH_SECONDS"] == "45"
     here = installed.caller()
@@ -176,11 +179,22 @@ def test_a_second_deployment_keeps_everything(installed: Installation) -> None:
     assert here.found("second deployment")[0] == number
 
 
+def test_another_key_is_made_and_nothing_else_is_changed(installed: Installation) -> None:
+    before = installed.function("APIHandler")
+    made = installed.make("deploy", "--new-key")
+    assert made.code == 0, made.err
+    key = made.said(r"shown only now: (\S+)")
+    assert installed.caller(key).health()["status"] == "ok"
+    assert len(installed.caller(key).listed()[0]) > FACTS
+    assert installed.function("APIHandler") == before
+
+
 def test_a_secret_reaches_the_functions_and_is_nowhere_else(installed: Installation) -> None:
     """RELIABILITY S6: it is in Secrets Manager; in no template, environment, package, log, nor on the terminal."""
     canary = f"canary-{secrets.token_hex(8)}"
     with_secret = {"PALIMPSEST_OPENSEARCH_USER": "e2e", "PALIMPSEST_OPENSEARCH_PASSWORD": canary}
-    made = installed.deploy(**with_secret)
+    taken_back = "PALIMPSEST_FRESH_SECONDS,PALIMPSEST_DEPLOY_REQUESTS_PER_SECOND"
+    made = installed.deploy(f"--unset {taken_back}", **with_secret)
     kept = installed.client("secretsmanager").get_secret_value(SecretId=f"{NAME}/settings")["SecretString"]
     assert json.loads(kept) == {"opensearch_password": canary}
     here = installed.caller()
@@ -212,7 +226,7 @@ def test_what_is_kept_outlives_what_serves(installed: Installation) -> None:
     count = len(installed.caller().listed()[0])
     refused = installed.make("destroy", "--data")
     assert refused.code != 0
-    assert f"--erase-everything-of {NAME}" in refused.err
+    assert f"--erase-everything-of {NAME}@{ACCOUNT}" in refused.err
     assert installed.stacks() == {f"{NAME}-data", f"{NAME}-service"}
     made = installed.make("destroy")
     assert made.code == 0, made.err
@@ -222,7 +236,10 @@ def test_what_is_kept_outlives_what_serves(installed: Installation) -> None:
 
 
 def test_told_so_twice_everything_is_deleted(installed: Installation) -> None:
-    made = installed.make("destroy", f"--data --erase-everything-of {NAME}")
-    assert made.code == 0, made.err
+    wrong = installed.make("destroy", f"--data --erase-everything-of {NAME}")
+    assert wrong.code != 0
+    assert f"{NAME}-data" in installed.stacks()
+    made = installed.make("destroy", f"--data --erase-everything-of {NAME}@{ACCOUNT}")
+    assert made.code == 0, made.out + made.err
     assert installed.stacks() == set()
     assert installed.client("dynamodb").list_tables()["TableNames"] == []

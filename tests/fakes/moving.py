@@ -52,6 +52,8 @@ def bring(
 ) -> dict[str, dict[str, int]]:
     """All records into a space; what was written, and what was there."""
     whole, *items = records
+    highest = max([item.get("number", 0) for item in items], default=0)
+    whole = {**whole, "last_number": max(whole["last_number"], highest)}
     told = {"written": dict.fromkeys(("categories", "memories", "changes"), 0)}
     told["there"] = dict(told["written"])
     for start in range(0, len(items), page) or [0]:

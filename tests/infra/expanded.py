@@ -18,6 +18,7 @@ from infra.aws.app import FLAGS, stacks
 from infra.aws.deployment import Deployment
 from infra.aws.emulator import PYTHON
 from infra.aws.package import make_package
+from infra.aws.wanted import wanted
 
 EXPAND = """
 import json, os, sys
@@ -45,14 +46,19 @@ class Expanded(NamedTuple):
 @cache
 def expanded(**environ: str) -> Expanded:
     """What a deployment with these settings becomes."""
-    wanted = Deployment.from_environment({f"PALIMPSEST_{name}": value for name, value in environ.items()})
+    asked = wanted({f"PALIMPSEST_{name}": value for name, value in environ.items()})
+    return made_of(asked)
+
+
+def made_of(asked: Deployment) -> Expanded:
+    """What a deployment becomes."""
     with TemporaryDirectory() as folder:
         package = make_package(Path(folder) / "package", cache=None)
         app = App(context=FLAGS, outdir=f"{folder}/out")
-        stacks(app, wanted, package)
+        stacks(app, asked, package)
         made = app.synth()
-        data = made.get_stack_by_name(f"{wanted.name}-data").template
-        service = made.get_stack_by_name(f"{wanted.name}-service").template
+        data = made.get_stack_by_name(f"{asked.name}-data").template
+        service = made.get_stack_by_name(f"{asked.name}-service").template
     return Expanded(_plain(data), _plain(_without_serverless(service)))
 
 

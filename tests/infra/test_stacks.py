@@ -10,16 +10,17 @@ import pytest
 from chalicelib.settings import Settings, SettingsError, secret_names
 from chalicelib.stores.dynamodb.tables import DEFINITIONS
 from infra.aws.acknowledged import ACKNOWLEDGED
-from infra.aws.deployment import Deployment
 from infra.aws.functions import FUNCTIONS
 from infra.aws.gateway import GATEWAY_RESPONSES
-from tests.infra.expanded import Expanded, expanded, findings, named
+from infra.aws.wanted import wanted
+from tests.infra.expanded import Expanded, expanded, findings, made_of, named
 
 CANARY = "canary-8f2c"
+WITH_SECRETS = "an OpenSearch of one's own, and a model of an endpoint"
 VARIANTS: dict[str, dict[str, str]] = {
     "as it comes": {},
     "two nodes": {"DEPLOY_SEARCH_NODES": "2"},
-    "an OpenSearch of one's own, and a model of an endpoint": {
+    WITH_SECRETS: {
         "OPENSEARCH_URL": "https://search.example:9200",
         "OPENSEARCH_USER": "palimpsest",
         "OPENSEARCH_PASSWORD": f"{CANARY}-password",
@@ -36,6 +37,14 @@ VARIANTS: dict[str, dict[str, str]] = {
         "EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0",
     },
 }
+
+
+OPENAI = {
+    "PALIMPSEST_EMBEDDER": "openai",
+    "PALIMPSEST_EMBEDDING_URL": "https://models.example/v1",
+    "PALIMPSEST_EMBEDDING_MODEL": "text-embedding-3-small",
+}
+BEDROCK = {"PALIMPSEST_EMBEDDER": "bedrock", "PALIMPSEST_EMBEDDING_MODEL": "amazon.titan-embed-text-v2:0"}
 
 
 @pytest.fixture(scope="module", params=VARIANTS, ids=str)
@@ -154,7 +163,7 @@ def test_the_environment_of_functions_is_settings_and_holds_no_secret(found: Exp
     hidden = {f"PALIMPSEST_{name.upper()}" for name in secret_names()}
     for function in functions(found).values():
         stated = function["Properties"]["Environment"]["Variables"]
-        assert set(stated) - known == {"OMP_WAIT_POLICY"}
+        assert set(stated) - known <= {"OMP_WAIT_POLICY", "SECRET_VERSION"}
         assert set(stated) & hidden == set()
 
 
@@ -257,6 +266,42 @@ def test_who_has_an_opensearch_pays_for_no_other(variant: str) -> None:
     assert expanded(**VARIANTS[variant]).resources("AWS::OpenSearchService::Domain") == {}
 
 
+# ---------------------------------------------------------------------------- from one deployment to another
+
+
+def imported(template: Any) -> set[str]:
+    """Names of what a stack uses of another one."""
+    return set(re.findall(r'"Fn::ImportValue": "([^"]+)"', json.dumps(template)))
+
+
+def exported(template: Any) -> set[str]:
+    """Names of what a stack lets others use."""
+    return {one["Export"]["Name"] for one in template["Outputs"].values() if "Export" in one}
+
+
+@pytest.mark.parametrize("before", VARIANTS)
+@pytest.mark.parametrize("after", VARIANTS)
+def test_what_the_running_service_uses_stays_while_it_is_changed(before: str, after: str) -> None:
+    """The stack of what is kept is changed first: CloudFormation refuses to take away what is in use."""
+    then = wanted({f"PALIMPSEST_{name}": value for name, value in VARIANTS[after].items()})
+    if "OPENSEARCH_URL" not in VARIANTS[before] and not then.own_domain:
+        then = then.model_copy(update={"keeps_domain": True})  # as `make deploy` finds it
+    used = imported(expanded(**VARIANTS[before]).service)
+    assert len(used) > 5
+    assert used <= exported(made_of(then).data)
+
+
+def test_another_secret_makes_other_functions_and_the_same_one_does_not() -> None:
+    asked = wanted({f"PALIMPSEST_{name}": value for name, value in VARIANTS[WITH_SECRETS].items()})
+
+    def environments(version: str) -> list[Any]:
+        found = made_of(asked.model_copy(update={"secret_version": version}))
+        return [one["Properties"]["Environment"] for one in functions(found).values()]
+
+    assert environments("one") == environments("one")
+    assert all(one != other for one, other in zip(environments("one"), environments("two"), strict=True))
+
+
 # ---------------------------------------------------------------------------- the gateway
 
 
@@ -309,13 +354,61 @@ def test_the_gateway_throttles_traces_and_logs_routes_without_paths(plain: Expan
             {"PALIMPSEST_OPENSEARCH_URL": "https://search.example", "PALIMPSEST_OPENSEARCH_USER": "u"},
             "PASSWORD",
         ),
+        # what no function could start with
+        ({**OPENAI, "PALIMPSEST_EMBEDDING_MODEL": "unheard-of"}, "PALIMPSEST_EMBEDD"),
+        (
+            {**BEDROCK, "PALIMPSEST_EMBEDDING_MODEL": "unheard.of", "PALIMPSEST_EMBEDDING_DIMENSION": "9"},
+            "PALIMPSEST_EMBEDDER",
+        ),
+        ({"PALIMPSEST_REGION": "us-east-1"}, "PALIMPSEST_REGION"),
+        ({"PALIMPSEST_DYNAMODB_ENDPOINT": "http://127.0.0.1:8000"}, "PALIMPSEST_DYNAMODB_ENDPOINT"),
+        ({"PALIMPSEST_OPENSEARCH_URL": "http://127.0.0.1:9200"}, "cannot reach"),
+        ({**OPENAI, "PALIMPSEST_EMBEDDING_URL": "http://localhost:11434/v1"}, "cannot reach"),
+        # what would do nothing
+        ({"PALIMPSEST_OPENSEARCH_USER": "u", "PALIMPSEST_OPENSEARCH_PASSWORD": "p"}, "does nothing"),
+        (
+            {"PALIMPSEST_DEPLOY_SEARCH_ARN": "arn:aws:es:eu-central-1:123456789012:domain/mine"},
+            "does nothing",
+        ),
+        (
+            {"PALIMPSEST_OPENSEARCH_URL": "https://search.example", "PALIMPSEST_DEPLOY_SEARCH_NODES": "2"},
+            "does nothing",
+        ),
     ],
 )
 def test_settings_that_make_no_sense_are_refused_by_name(stated: dict[str, str], named_in_it: str) -> None:
     with pytest.raises(SettingsError, match=named_in_it):
-        Deployment.from_environment(stated)
+        wanted(stated)
 
 
 def test_what_only_a_laptop_has_is_passed_over() -> None:
-    made = Deployment.from_environment({"PALIMPSEST_PORT": "8341", "PALIMPSEST_DATA": "/tmp/x"})
-    assert set(made.environment) == {"PALIMPSEST_EMBEDDER"}
+    made = wanted({"PALIMPSEST_PORT": "8341", "PALIMPSEST_DATA": "/tmp/x"})
+    assert made.environment == {
+        "PALIMPSEST_EMBEDDER": "bundled",
+        "PALIMPSEST_OPENSEARCH_PREFIX": "palimpsest",
+    }
+
+
+@pytest.mark.parametrize("said", ["true", "1", "yes", "on", "y", "t", "TRUE"])
+def test_a_switch_means_the_same_to_the_deployment_and_to_the_functions(said: str) -> None:
+    stated = {
+        f"PALIMPSEST_{name}": value for name, value in VARIANTS["a domain of one's own, and Bedrock"].items()
+    }
+    assert wanted(stated | {"PALIMPSEST_OPENSEARCH_SIGN": said}).signs is True
+
+
+def test_two_installations_that_share_an_opensearch_do_not_share_an_index() -> None:
+    stated = {"PALIMPSEST_OPENSEARCH_URL": "https://search.example"}
+    prefixes = {
+        wanted(stated | {"PALIMPSEST_DEPLOY_NAME": name}).environment["PALIMPSEST_OPENSEARCH_PREFIX"]
+        for name in ("staging", "production")
+    }
+    assert prefixes == {"staging", "production"}
+
+
+def test_an_emulator_on_this_machine_reaches_what_is_on_this_machine() -> None:
+    stated = {
+        "PALIMPSEST_OPENSEARCH_URL": "http://127.0.0.1:9200",
+        "AWS_ENDPOINT_URL": "https://127.0.0.1:4566",
+    }
+    assert wanted(stated).own_domain is False

@@ -116,6 +116,11 @@ def test_a_misspelt_variable_is_told_with_the_nearest_one() -> None:
         ),
         ({"PALIMPSEST_EMBEDDING_URL": "http://[::1"}, "PALIMPSEST_EMBEDDING_URL: must be a URL that begins"),
         ({"PALIMPSEST_EMBEDDING_URL": "http://a b"}, "PALIMPSEST_EMBEDDING_URL: must be a URL that begins"),
+        ({"PALIMPSEST_EMBEDDING_URL": "http://a\x1b"}, "PALIMPSEST_EMBEDDING_URL: must be a URL that begins"),
+        (
+            {"PALIMPSEST_EMBEDDING_URL": "http://a\\b"},
+            "PALIMPSEST_EMBEDDING_URL: must be a URL without a back",
+        ),
         (
             {"PALIMPSEST_EMBEDDING_URL": "https://me:pw@h/v1"},
             "PALIMPSEST_EMBEDDING_URL: must be a URL without",

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from chalicelib.domain.category import Category, folded
 from chalicelib.domain.change import Change
 from chalicelib.domain.memory import Memory, State
 from chalicelib.domain.moving import (
+    SLACK,
     Arrival,
     Arrivals,
     CategoryChange,
@@ -15,6 +17,7 @@ from chalicelib.domain.moving import (
     CategoryRecord,
     Item,
     MemoryChange,
+    MemoryImage,
     MemoryRecord,
     MovedSpace,
 )
@@ -29,6 +32,9 @@ CHUNK_BYTES = 1_500_000
 _BESIDE_CHANGES = 4
 """Actions that a thing itself may take: a memory and its place; a category, and one of the same name that gives way."""
 
+NUMBERS_MAX = 10**12
+"""No number that comes is higher, so that there is room for those that are given out here."""
+_WHEN = ("recorded_at", "updated_at", "last_used_at", "reviewed_at")
 _COUNTED = frozenset({"revision", "use_count", "last_used_at"})
 """What a memory has beside what its last change made of it."""
 
@@ -78,11 +84,50 @@ def bundles_of(draft: Arrivals, space: Space) -> list[Bundle]:
     return bundles
 
 
-def check_categories(draft: Arrivals, known: Iterable[str]) -> None:
-    """That memories are in categories that are there (`known`: their ids), or come before them on this page. Raises
-    InvalidError."""
-    there = set(known)
+def check_bounds(draft: Arrivals, now: datetime) -> None:
+    """That no number is above the export's last one, and nothing was done later than the export's moment, or than now:
+    what was erased or recalled while it was read is later than that moment. Raises InvalidError."""
+    source = draft.space
+    latest = max(source.as_of, now)
+    if source.last_number > NUMBERS_MAX:
+        raise InvalidError("space.last_number", f"is at most {NUMBERS_MAX:,}")
+    _check_moments("space", latest, {"created_at": source.created_at})
+    for place, moment in enumerate(source.trashed_at):
+        _check_moments("space.trashed_at", latest, {str(place): moment})
     for place, item in enumerate(draft.items):
+        where = f"items.{place}"
+        if isinstance(item, MemoryRecord | MemoryChange) and item.number > source.last_number:
+            raise InvalidError(f"{where}.number", "is above the `last_number` of the space")
+        if isinstance(item, MemoryChange | CategoryChange):
+            _check_moments(where, latest, {"at": item.at})
+            where, image = f"{where}.image", item.image
+        else:
+            image = item
+        if image is not None:
+            _check_moments(where, latest, _moments(image))
+
+
+def _moments(image: MemoryImage | CategoryImage) -> dict[str, datetime | None]:
+    """When what was done; not what somebody says of the world, where anything may lie ahead."""
+    if isinstance(image, CategoryImage):
+        return {"created_at": image.created_at, "updated_at": image.updated_at}
+    return {name: getattr(image, name) for name in _WHEN}
+
+
+def _check_moments(where: str, latest: datetime, moments: dict[str, datetime | None]) -> None:
+    for name, moment in moments.items():
+        if moment is not None and moment - latest > SLACK:
+            raise InvalidError(f"{where}.{name}", "is later than the export, and than now")
+
+
+def check_categories(draft: Arrivals, known: Iterable[str]) -> None:
+    """That memories are in categories that are there (`known`: their ids), or come before them on this page; the
+    default one too. Raises InvalidError."""
+    there = set(known)
+    default = draft.space.default_category
+    for place, item in enumerate(draft.items):
+        if isinstance(item, MemoryRecord | MemoryChange) and default is not None:
+            _check_category("space.default_category", default, there)
         where, image = f"items.{place}.category", item
         if isinstance(item, CategoryRecord):
             there.add(item.id)
@@ -171,11 +216,12 @@ def is_erased(thing: Thing | None) -> bool:
     return isinstance(thing, Memory) and thing.state is State.ERASED
 
 
-def same(stored: Change, change: Change, now: Thing | None) -> bool:
-    """Whether the change that is there is the one that comes; when the thing is erased by `now`, as far as that can be
-    told."""
-    gone = is_erased(now) and stored.image is None
-    return stored == (change.model_copy(update={"image": None}) if gone else change)
+def same(stored: Change, change: Change) -> bool:
+    """Whether the change that is there is the one that comes; when the thing is erased, here or there, as far as that
+    can be told."""
+    if None in (stored.image, change.image):
+        stored, change = (one.model_copy(update={"image": None}) for one in (stored, change))
+    return stored == change
 
 
 def made(change: Change, thing: Thing, now: Thing | None = None) -> bool:

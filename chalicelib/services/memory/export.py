@@ -17,7 +17,7 @@ from chalicelib.domain.category import Category
 from chalicelib.domain.change import Change
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.memory import Memory, State
-from chalicelib.domain.moving import category_record, change_record, memory_record, space_record
+from chalicelib.domain.moving import SLACK, category_record, change_record, memory_record, space_record
 from chalicelib.domain.scope import Right, Scope, SpaceKind
 from chalicelib.errors import ConflictError, ForbiddenError, InvalidError
 from chalicelib.ports import MemoryStore
@@ -68,11 +68,18 @@ class _Told(NamedTuple):
     living: int | None = None
     """The number whose text is told."""
 
+    @property
+    def context_from(self) -> int | None:
+        """The number whose text is told as the context of this one."""
+        return self.record.get("context_from") if self.record.get("context") is not None else None
+
 
 @dataclass
 class _Page:
     items: list[dict[str, Any]] = field(default_factory=list)
     living: set[int] = field(default_factory=set)
+    contexts: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    """Records with a context, by the number whose text it is."""
     following: _Mark | None = None
 
 
@@ -96,7 +103,11 @@ class Export:
             first = []
         for _ in range(TRIES):
             page = self._page(scope, as_of, mark, first, limit)
-            if not self._erased_since(scope, page.living):
+            erased = self._erased(scope, page.living | page.contexts.keys())
+            if not erased & page.living:
+                for number in erased:
+                    for record in page.contexts[number]:
+                        record["context"] = None
                 return {"items": page.items, "next": _cursor(query, page.following, as_of)}
         raise ConflictError("memories are being erased all the time; try again")
 
@@ -123,12 +134,15 @@ class Export:
             page.items.append(told.record)
             if told.living is not None:
                 page.living.add(told.living)
+            if told.context_from is not None:
+                page.contexts.setdefault(told.context_from, []).append(told.record)
             last = told.mark
         return page
 
-    def _erased_since(self, scope: Scope, numbers: set[int]) -> bool:
+    def _erased(self, scope: Scope, numbers: set[int]) -> set[int]:
+        """Those that are erased by now: their text, and what it is the context of, is told no more (M13)."""
         found = self.store.get_many(scope, sorted(numbers)) if numbers else {}
-        return any(memory.state is State.ERASED for memory in found.values())
+        return {memory.number for memory in found.values() if memory.state is State.ERASED}
 
     def _records(self, scope: Scope, as_of: datetime, mark: _Mark) -> Iterator[_Told]:
         """Everything behind `mark`."""
@@ -210,6 +224,9 @@ class Export:
             return
         then = memory if last.version == memory.version else _as_of(memory, last)
         if then is not None:
+            latest = max(as_of, self.spaces.clock())
+            if then.last_used_at is not None and then.last_used_at - latest > SLACK:
+                then = then.model_copy(update={"last_used_at": latest})  # by a clock that was put back since
             yield _Told(here._replace(version=_DONE), memory_record(then), living)
 
     def _changes(self, scope: Scope, target: str, after: int, newest: int) -> Iterator[Change]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from chalicelib.domain.category import find
-from chalicelib.domain.change import Change
+from chalicelib.domain.change import SPACE, Change
 from chalicelib.domain.drafts import SearchFilters
 from chalicelib.domain.filters import MemoryFilter, Sort, order, sort_value
 from chalicelib.domain.memory import Memory, State
@@ -266,7 +266,11 @@ def _beyond(place: tuple[int, int], after: tuple[int, int] | None, sort: Sort) -
 
 def _show_act(change: Change) -> dict[str, Any]:
     shown = change.model_dump(mode="json", include={"op", "at", "by", "run", "group", "undoes", "version"})
-    about = {"category": change.target} if change.number is None else {"number": change.number}
+    about: dict[str, Any] = (
+        {"category": change.target} if change.number is None else {"number": change.number}
+    )
+    if change.target == SPACE:
+        about = {"imported": change.image}
     return {"id": change.id, **about, **shown}
 
 

@@ -8,12 +8,12 @@ A memory is written after the changes that made it what it is, in their transact
 finds its history complete. Its vectors are made by those who make them for every new memory.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from chalicelib.domain.category import CATEGORIES_MAX, Category, folded
-from chalicelib.domain.change import Change
+from chalicelib.domain.change import SPACE, Change
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.moving import Arrivals, CategoryRecord, MovedSpace
@@ -26,6 +26,7 @@ from chalicelib.services.memory.bundles import (
     Bundle,
     Thing,
     bundles_of,
+    check_bounds,
     check_categories,
     chunks_of,
     is_erased,
@@ -38,6 +39,8 @@ from chalicelib.services.memory.embedding import Embedding
 from chalicelib.services.memory.export import require_mover
 
 TRIES = 5
+STEP = 200
+"""Memories read at a time."""
 _KINDS = ("categories", "memories", "changes")
 
 
@@ -88,90 +91,107 @@ class TakeIn:
 
         def work() -> dict[str, Any]:
             here = self.spaces.look_to_write(scope, request.now)
-            if draft.space.kind is not scope.space.kind:
+            source = draft.space
+            if source.kind is not scope.space.kind:
                 raise InvalidError("space.kind", f"is not the kind of the space {scope.space.name}")
+            check_bounds(draft, here.now)
             bundles = bundles_of(draft, scope.space)
             check_categories(draft, [category.id for category in here.all_categories])
             _check_room(here, draft)
-            self._begin(here, draft.space)
-            self._check(scope, bundles)
-            highest = max([bundle.number for bundle in bundles if bundle.number], default=0)
-            if highest > draft.space.last_number:
-                self.store.pass_numbers(scope, highest)
+            self._begun(scope, source)
+            self._in_the_way(scope, _arriving(here, draft))
+            known = self._check(scope, bundles)
+            if self.store.last_number(scope) < source.last_number:
+                self.store.pass_numbers(scope, source.last_number)
             tally = _Tally()
             *first, last = [*chunks_of(bundles)] or [[]]
             for chunk in first:
-                tally = self._write(here, chunk, tally, draft.space.export, None)
-            return self._write(here, last, tally, draft.space.export, request).outcome(draft.space.export)
+                tally = self._write(here, source, chunk, known, tally, None)
+            return self._write(here, source, last, known, tally, request).outcome(source.export)
 
         require_mover(scope, Right.WRITE)
         return once(self.inbox, request, lambda outcome: outcome, work)
 
     # ------------------------------------------------------------------ the space
 
-    def _begin(self, here: Surroundings, source: MovedSpace) -> None:
-        """Make the space one that takes in this export. From now on nobody else gets a number that it needs."""
-        scope = here.scope
-        for _ in range(TRIES):
-            stored = self.store.space(scope)
-            if stored is not None and stored.imported == source.export:
-                return
-            if self.store.page(scope, after=None, limit=1):
-                raise ConflictError("this space holds memories that this export did not bring")
-            self.store.pass_numbers(scope, source.last_number)
-            try:
-                self.store.commit(scope, Commit(spaces=(self._space(here, stored, source),)))
-            except StaleVersionError:
-                continue
-            return
-        raise _busy()
+    def _begun(self, scope: Scope, source: MovedSpace) -> SpaceRecord | None:
+        """The space's record, when the space takes in this export already or may begin to. Raises ConflictError."""
+        stored = self.store.space(scope)
+        if stored is not None and stored.imported == source.export:
+            return stored
+        if self.store.page(scope, after=None, limit=1):
+            raise ConflictError("this space holds memories that this export did not bring")
+        if stored is not None and stored.imported is not None:
+            raise ConflictError("this space takes in another export already")
+        return stored
 
-    def _space(self, here: Surroundings, stored: SpaceRecord | None, source: MovedSpace) -> SpaceWrite:
+    def _with_space(
+        self, here: Surroundings, source: MovedSpace, stored: SpaceRecord | None, commit: Commit
+    ) -> Commit:
+        """The same, if nobody changed the space's record since it was `stored`: so two exports never mix. The first of
+        them makes the space one that takes in this export; with the category that is the default it becomes so."""
+        begins = stored is None or stored.imported is None
+        if not begins and not (commit.memories or commit.categories or commit.changes):
+            return commit
+        record = self._first(here, source, stored) if stored is None or begins else stored
+        update: dict[str, Any] = {"version": stored.version + 1 if stored else 1}
+        if any(write.category.id == source.default_category for write in commit.categories):
+            update["default_category"] = source.default_category
+        record = record.model_copy(update=update)
+        write = SpaceWrite(record=record, expected=stored.version if stored else None)
+        told = (_import(here, source, record),) if begins else ()
+        return commit.model_copy(update={"spaces": (write,), "changes": (*commit.changes, *told)})
+
+    def _first(self, here: Surroundings, source: MovedSpace, stored: SpaceRecord | None) -> SpaceRecord:
         model = self.embedding.fingerprint if self.embedding.serves(here.scope.space) else None
-        taken = SpaceRecord(
+        return SpaceRecord(
             space=here.scope.space.key,
-            version=stored.version + 1 if stored else 1,
             created_at=source.created_at,
-            default_category=source.default_category,
+            default_category=stored.default_category if stored and source.default_category else None,
             embedded_with=(model,) if model else (),
-            trashed_at=source.trashed_at,
+            trashed_at=tuple(at for at in source.trashed_at if at <= here.now),
             imported=source.export,
         )
-        return SpaceWrite(record=taken, expected=stored.version if stored else None)
 
     # ------------------------------------------------------------------ what is there
 
-    def _check(self, scope: Scope, bundles: Sequence[Bundle]) -> None:
-        """Raises ConflictError for the first bundle that does not fit to what is there, or comes before its time."""
+    def _check(self, scope: Scope, bundles: Sequence[Bundle]) -> dict[str, Change]:
+        """Raises ConflictError for the first bundle that does not fit to what is there or was told on this page, or
+        comes before its time. Those of the changes that are there already, by id."""
         things = self._things(scope, bundles)
-        told: dict[str, int] = {}
+        known = self._known(scope, bundles)
+        told: dict[str, Change] = {}
         for bundle in bundles:
             now = things.get(bundle.target)
             if now is not None and now.version >= bundle.newest:
                 self._check_same(scope, bundle, now)
             else:
-                first = bundle.changes[0].version if bundle.changes else bundle.newest + 1
-                self._check_follows(scope, bundle, first - 1, told.get(bundle.target, 0))
-            told[bundle.target] = max(bundle.newest, told.get(bundle.target, 0))
+                self._check_follows(scope, bundle, told)
+            for change in bundle.changes:
+                if not same(known.get(change.id) or told.setdefault(change.id, change), change):
+                    raise _conflict(bundle)
+        return known
 
     def _check_same(self, scope: Scope, bundle: Bundle, now: Thing) -> None:
         """That what is there was brought by this export, whatever was done to it here since."""
         stored = self.store.change(scope, bundle.target, bundle.newest)
         fits = stored is not None and (
-            (not bundle.changes or same(stored, bundle.changes[-1], now))
+            (not bundle.changes or same(stored, bundle.changes[-1]))
             and (bundle.thing is None or made(stored, bundle.thing, now))
         )
         if not fits:
             raise _conflict(bundle)
 
-    def _check_follows(self, scope: Scope, bundle: Bundle, before: int, told: int) -> None:
-        """That version `before` is there, or was told on this page; and that it made the thing, if that comes alone."""
-        if before <= told and bundle.changes:
+    def _check_follows(self, scope: Scope, bundle: Bundle, told: Mapping[str, Change]) -> None:
+        """That the version before it is there, or was told on this page; and that it made the thing, if that comes
+        alone."""
+        before = bundle.changes[0].version - 1 if bundle.changes else bundle.newest
+        if before == 0:
             return
-        stored = self.store.change(scope, bundle.target, before)
-        if stored is None:
+        change = told.get(f"{bundle.target}-{before}") or self.store.change(scope, bundle.target, before)
+        if change is None:
             raise _conflict(bundle, f"comes before its change {before}: send the pages in their order")
-        if not bundle.changes and bundle.thing is not None and not made(stored, bundle.thing):
+        if not bundle.changes and bundle.thing is not None and not made(change, bundle.thing):
             raise _conflict(bundle)
 
     def _things(self, scope: Scope, bundles: Iterable[Bundle]) -> dict[str, Thing]:
@@ -184,24 +204,36 @@ class TakeIn:
             found |= {one.id: one for one in self.store.categories(scope)}
         return found
 
+    def _known(self, scope: Scope, bundles: Iterable[Bundle]) -> dict[str, Change]:
+        """Those of the bundles' changes that are there already, by id: of an import that was interrupted, or that runs
+        beside this one."""
+        found: dict[str, Change] = {}
+        for bundle in bundles:
+            if bundle.changes:
+                first, last = bundle.changes[0].version, bundle.changes[-1].version
+                there = self.store.history(scope, bundle.target, after=last + 1, limit=last - first + 1)
+                found |= {change.id: change for change in there if change.version >= first}
+        return found
+
     # ------------------------------------------------------------------ writing
 
     def _write(
         self,
         here: Surroundings,
+        source: MovedSpace,
         bundles: Sequence[Bundle],
+        known: Mapping[str, Change],
         before: _Tally,
-        export: str,
         request: Request | None,
     ) -> _Tally:
         """Write what fits into one transaction; the tally with it. `request`: whose last transaction this is, so that
         its outcome is kept with it."""
-        known: dict[str, Change] = {}
         for _ in range(TRIES):
             tally = before.copy()
-            commit = self._commit(here, bundles, known, tally)
+            stored = self._begun(here.scope, source)
+            commit = self._with_space(here, source, stored, self._commit(here, bundles, known, tally))
             if request is not None:
-                done = record(request, tally.outcome(export))
+                done = record(request, tally.outcome(source.export))
                 commit = commit.model_copy(update={"idempotency": done})
             if commit == Commit():
                 return tally
@@ -211,13 +243,7 @@ class TakeIn:
                 known = self._known(here.scope, bundles)
                 continue
             return tally
-        raise _busy()
-
-    def _known(self, scope: Scope, bundles: Sequence[Bundle]) -> dict[str, Change]:
-        """Those changes that are there already: of an import that was interrupted, or that runs beside this one."""
-        changes = [change for bundle in bundles for change in bundle.changes]
-        found = [self.store.change(scope, change.target, change.version) for change in changes]
-        return {change.id: change for change in found if change is not None}
+        raise ConflictError("this space is being changed by others; try again")
 
     def _commit(
         self, here: Surroundings, bundles: Sequence[Bundle], known: Mapping[str, Change], tally: _Tally
@@ -235,18 +261,18 @@ class TakeIn:
                 tally.count(bundle, changes=0, thing=False)
                 continue
             missing = [change for change in bundle.changes if change.id not in known]
-            if any(not same(known[one.id], one, now) for one in bundle.changes if one.id in known):
+            if any(not same(known[one.id], one) for one in bundle.changes if one.id in known):
                 raise _conflict(bundle)
             changes += missing
             tally.count(bundle, changes=len(missing), thing=True)
             expected = now.version if now is not None else None
             if isinstance(bundle.thing, Memory):
                 memories.append(MemoryWrite(memory=bundle.thing, expected=expected))
-                if is_erased(bundle.thing) and not _is_whole(bundle):
+                if is_erased(bundle.thing) and not _is_new(bundle, missing):
                     strip.append(bundle.thing.number)
             elif bundle.thing is not None:
                 categories.append(CategoryWrite(category=bundle.thing, expected=expected))
-        for category in self._in_the_way(here.scope, bundles, categories):
+        for category in self._in_the_way(here.scope, [write.category for write in categories]):
             gone = category.model_copy(
                 update={"deleted": True, "version": category.version + 1, "updated_at": here.now}
             )
@@ -259,24 +285,59 @@ class TakeIn:
             strip=tuple(strip),
         )
 
-    def _in_the_way(
-        self, scope: Scope, bundles: Sequence[Bundle], writes: Sequence[CategoryWrite]
-    ) -> list[Category]:
-        """Categories that had the names of those that are coming: made before there was a memory to be in them."""
-        names = {folded(write.category.name) for write in writes if not write.category.deleted}
+    def _in_the_way(self, scope: Scope, coming: Sequence[Category | CategoryRecord]) -> list[Category]:
+        """Categories that have the names of those that are coming. Raises ConflictError for one that holds memories."""
+        names = {folded(category.name) for category in coming if not category.deleted}
         if not names:
             return []
-        coming = {bundle.target for bundle in bundles}
-        return [
-            category
+        ids = {category.id for category in coming}
+        found = {
+            category.id: category
             for category in self.store.categories(scope)
-            if not category.deleted and folded(category.name) in names and category.id not in coming
-        ]
+            if not category.deleted and folded(category.name) in names and category.id not in ids
+        }
+        if (used := self._used(scope, found.keys())) is not None:
+            raise ConflictError(
+                f"a category of the name {found[used].name} is coming, and memories are in the one of this space; "
+                "give it another name",
+                category=used,
+            )
+        return list(found.values())
+
+    def _used(self, scope: Scope, categories: Collection[str]) -> str | None:
+        """The first of these categories that is found to hold a memory."""
+        after = 0
+        while categories and (memories := self.store.page(scope, after=after, limit=STEP)):
+            for memory in memories:
+                if memory.category in categories:
+                    return memory.category
+            after = memories[-1].number
+        return None
 
 
-def _is_whole(bundle: Bundle) -> bool:
-    """Whether all changes of its thing are in it, so that none was written before."""
-    return bool(bundle.changes) and bundle.changes[0].version == 1
+def _import(here: Surroundings, source: MovedSpace, record: SpaceRecord) -> Change:
+    """What the space's audit tells of it: who began to take in which export."""
+    return Change(
+        target=SPACE,
+        version=record.version,
+        op="import",
+        at=here.now,
+        by=here.scope.actor,
+        image=source.model_dump(mode="json", include={"export", "as_of", "last_number"}),
+        group=new_id("grp"),
+    )
+
+
+def _is_new(bundle: Bundle, missing: Sequence[Change]) -> bool:
+    """Whether all changes of its thing are in it, and none is there, so that no text was written before."""
+    return len(missing) == len(bundle.changes) > 0 and missing[0].version == 1
+
+
+def _arriving(here: Surroundings, draft: Arrivals) -> list[CategoryRecord]:
+    """The page's categories that are not there yet, or older."""
+    there = {category.id: category.version for category in here.all_categories}
+    records = [item for item in draft.items if isinstance(item, CategoryRecord)]
+    return [item for item in records if there.get(item.id, 0) < item.version]
 
 
 def _check_room(here: Surroundings, draft: Arrivals) -> None:
@@ -298,7 +359,3 @@ def _conflict(bundle: Bundle, why: str = "is something else here; nothing was ch
     if bundle.number is None:
         return ConflictError(f"category {bundle.target} {why}", category=bundle.target)
     return ConflictError(f"#{bundle.number} {why}", number=bundle.number)
-
-
-def _busy() -> ConflictError:
-    return ConflictError("this space is being changed by others; try again")

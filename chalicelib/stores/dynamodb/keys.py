@@ -141,6 +141,11 @@ def when_written(at: datetime, number: int) -> str:
     return f"{WRITTEN}{rfc3339(at)}#{padded(number)}"
 
 
+def written_at(when: str) -> datetime:
+    """The moment in what `when_written` says."""
+    return datetime.fromisoformat(when.removeprefix(WRITTEN).partition("#")[0])
+
+
 def when_asked(at: datetime, job: str) -> str:
     """Where a job stands in the order of their making."""
     return f"{ASKED}{rfc3339(at)}#{job}"

@@ -154,6 +154,13 @@ class DynamoMemoryStore:
         )
         return [_number(item) for item in found]
 
+    def waiting(self, scope: Scope, numbers: Sequence[int]) -> dict[int, datetime]:
+        """When each was changed or recalled last: the stream does not tell us what the index has."""
+        found = self._database.get_many(
+            [in_space(scope, keys.memory(number)) for number in numbers], attributes=[SK, WHEN]
+        )
+        return {_number(item): keys.written_at(get_text(item, WHEN)) for item in found}
+
     def at_position(self, scope: Scope, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         """As the port says. A place keeps every number that was ever said there; the memories tell which still are."""
         by_key = {keys.source(*place): place for place in places}

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from chalicelib.domain.category import Category, folded
 from chalicelib.domain.change import Change
@@ -81,6 +81,16 @@ class SqliteMemoryStore:
                 (scope.space.key, limit),
             ).fetchall()
         return [int(identifier) for (identifier,) in found]
+
+    def waiting(self, scope: Scope, numbers: Sequence[int]) -> dict[int, datetime]:
+        wanted = json.dumps([str(number) for number in numbers])
+        with self._database.read() as connection:
+            found = connection.execute(
+                "SELECT id, since FROM outbox WHERE space = ? AND kind = 'memory' "
+                "AND id IN (SELECT value FROM json_each(?))",
+                (scope.space.key, wanted),
+            ).fetchall()
+        return {int(identifier): datetime.fromtimestamp(since, UTC) for identifier, since in found}
 
     def at_position(self, scope: Scope, places: Sequence[tuple[str, int]]) -> dict[tuple[str, int], int]:
         newest: dict[tuple[str, int], int] = {}

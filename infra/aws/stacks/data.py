@@ -50,14 +50,29 @@ class DataStack(Stack):
         self.stream_failures = self._dead_letters("stream-failures")
         self.schedule_failures = self._dead_letters("schedule-failures")
         self._bucket()
-        self.domain = self._domain() if wanted.own_domain else None
+        self.domain = self._domain() if wanted.own_domain or wanted.keeps_domain else None
         self.secret = self._secret()
+        self._export()
         CfnOutput(self, "KeyArn", value=self.key.key_arn)
-        CfnOutput(self, "SecretArn", value=self.secret.ref)
+        CfnOutput(self, "SecretArn", value=self.secret.attr_id)
 
     def stream_arn(self) -> str:
         """The memory table's stream."""
         return self.tables["memory"].attr_stream_arn
+
+    def _export(self) -> None:
+        """Always all that the service may use, whatever it uses now: what it uses may not go before it does."""
+        for value in (
+            *(table.attr_arn for table in self.tables.values()),
+            self.stream_arn(),
+            self.inbox.queue_arn,
+            self.inbox.queue_url,
+            self.stream_failures.queue_arn,
+            self.schedule_failures.queue_arn,
+            self.secret.attr_id,
+            *((self.domain.attr_arn, self.domain.attr_domain_endpoint) if self.domain is not None else ()),
+        ):
+            self.export_value(value)
 
     def _key(self) -> kms.Key:
         key = kms.Key(

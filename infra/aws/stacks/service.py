@@ -22,6 +22,7 @@ from infra.aws.functions import CLEANUP, FUNCTIONS, INBOX, RECONCILE, STREAM, SW
 from infra.aws.gateway import GATEWAY_RESPONSES
 from infra.aws.package import Package
 from infra.aws.stacks.data import DataStack
+from infra.aws.stated import STATED
 
 RECORDS = 100
 MESSAGES = 10
@@ -62,6 +63,7 @@ class ServiceStack(Stack):
         )
         self._wanted = wanted
         self._data = data
+        self.template_options.metadata = {STATED: list(wanted.stated)}
         self.app = CfnInclude(self, "App", template_file=str(_template(package)))
         code = assets.Asset(self, "Code", path=str(package.code))
         for function in FUNCTIONS:
@@ -99,7 +101,8 @@ class ServiceStack(Stack):
             made.add_property_override(name, value)
 
     def _environment(self) -> dict[str, str]:
-        """The same for all functions; nothing of it is a secret."""
+        """The same for all functions; nothing of it is a secret. Another version of the secret is another environment,
+        so that no function goes on with the old one."""
         wanted, data = self._wanted, self._data
         stated = dict(wanted.environment) | {
             "PALIMPSEST_STORE": "dynamodb",
@@ -109,11 +112,12 @@ class ServiceStack(Stack):
             "PALIMPSEST_METRICS": "emf",
             "OMP_WAIT_POLICY": "passive",
         }
-        if data.domain is not None:
+        if wanted.own_domain and data.domain is not None:
             stated["PALIMPSEST_OPENSEARCH_URL"] = f"https://{data.domain.attr_domain_endpoint}"
             stated["PALIMPSEST_OPENSEARCH_SIGN"] = "true"
         if wanted.secrets:
-            stated["PALIMPSEST_SECRET"] = data.secret.ref
+            stated["PALIMPSEST_SECRET"] = data.secret.attr_id
+            stated["SECRET_VERSION"] = wanted.secret_version or "none"
         return stated
 
     def _role(self, function: Function, log: logs.CfnLogGroup) -> iam.Role:
@@ -146,7 +150,7 @@ class ServiceStack(Stack):
             "schedule failures": [data.schedule_failures.queue_arn],
             "search": [f"{self._search_arn()}/*"] if wanted.signs else [],
             "model": [f"arn:{Aws.PARTITION}:bedrock:{Aws.REGION}::foundation-model/{model}"] if model else [],
-            "secret": [data.secret.ref] if wanted.secrets else [],
+            "secret": [data.secret.attr_id] if wanted.secrets else [],
             "log": [log.attr_arn],
             "traces": ["*"],
             "streams": ["*"],
@@ -154,7 +158,7 @@ class ServiceStack(Stack):
         return found[on]
 
     def _search_arn(self) -> str:
-        if self._data.domain is not None:
+        if self._wanted.own_domain and self._data.domain is not None:
             return self._data.domain.attr_arn
         return str(self._wanted.search_arn)
 

@@ -8,7 +8,7 @@ import hashlib
 import json
 import sys
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,17 +16,26 @@ from typing import Annotated, Any
 import typer
 
 from infra.cli.asked import Json, Space, service_of
-from infra.cli.failures import CommandError, PartlyError, RefusedError, UnreachableError
+from infra.cli.failures import (
+    CommandError,
+    InterruptedCommandError,
+    PartlyError,
+    RefusedError,
+    UnreachableError,
+)
 from infra.cli.memories import fields
 from infra.cli.memories.lines import Line, Lines, read_lines
 from infra.cli.memories.rendering import say_degraded, say_notes, show_list
-from infra.cli.printing import print_json, progress, say
+from infra.cli.printing import print_json, progress, said_after, say
 from infra.cli.service import Answer, Service, new_key, space_path
 
 BATCH = 100
 BATCH_BYTES = 2 * 1024 * 1024
 """A request takes 6 MB, and must be worked off within 29 s."""
 SHOWN = 20
+"""Numbers that one sentence names."""
+GONE = 404
+"""An adding is answered so when it was done before and its memory was erased since."""
 
 
 def register(group: typer.Typer) -> None:
@@ -109,6 +118,7 @@ def _form(lines: Lines | None, file: Path | None) -> Lines:
 def _add_one(
     service: Service, space: str, draft: Mapping[str, Any], key: str | None, *, as_json: bool
 ) -> None:
+    repeated = key is not None
     key = key or new_key()
     try:
         answer = service.ask("POST", space_path(space, "memories"), draft, key=key)
@@ -119,11 +129,43 @@ def _add_one(
                 may_be_done=True,
             ) from error
         raise
+    except KeyboardInterrupt:
+        told = f"Interrupted: it may be stored. Give the command again with --idempotency-key {key}: it is stored once."
+        raise InterruptedCommandError(told) from None
+    memory = answer.json["memory"]
     if as_json:
         print_json(answer.text)
-        return
-    show_list([answer.json["memory"]])
-    say_notes(answer.json)
+    else:
+        show_list([memory])
+        say_notes(answer.json)
+    if repeated and answer.told_before(memory["recorded_at"]):
+        number = memory["number"]
+        say(f"#{number} was stored before, with the same key.")
+        for state in _not_active(service, space, {number}).values():
+            raise PartlyError(f"#{number} is {state} now: palimpsest memories restore {number}")
+
+
+def _not_active(service: Service, space: str, numbers: set[int]) -> dict[int, str]:
+    """The state of those of `numbers` that are not active: what is answered to a repeat is how they were at first."""
+    path = space_path(space, "memories")
+    try:
+        if len(numbers) == 1:
+            memories = [service.get(f"{path}/{min(numbers)}").json["memory"]]
+        else:
+            memories = [
+                one
+                for state in ("trashed", "retired")
+                for page in service.pages(path, {"state": state, "limit": 200})
+                for one in page.json["items"]
+            ]
+    except (RefusedError, UnreachableError) as error:
+        say(f"Whether what was stored before is still active could not be read: {error}")
+        return {}
+    return {
+        one["number"]: one["state"]
+        for one in memories
+        if one["number"] in numbers and one["state"] != "active"
+    }
 
 
 @dataclass
@@ -135,6 +177,7 @@ class _Many:
     as_json: bool
     salt: str
     stored: list[int] = field(default_factory=list)
+    before: set[int] = field(default_factory=set)
     rejected: int = 0
     similar: int = 0
     degraded: set[str] = field(default_factory=set)
@@ -143,14 +186,27 @@ class _Many:
         """Store them all. Raises CommandError when none, PartlyError when some were stored and others not."""
         if not lines:
             raise CommandError("There is nothing to store.")
-        with progress("Storing", len(lines)) as bar:
+        with said_after() as notes, progress("Storing", len(lines)) as bar:
             for place, batch in enumerate(batches(lines)):
-                answer = self._send(place, batch, lines)
+                try:
+                    answer = self._send(place, batch, lines)
+                    items = _items(answer, len(batch))
+                    if self.as_json:
+                        print_json(answer.text)
+                    notes.extend(self._notes(batch, items, answer))
+                except KeyboardInterrupt:
+                    told = self._so_far(batch, lines, "it was interrupted")
+                    raise InterruptedCommandError(f"{told}. {self._advice(batch)}") from None
                 bar.advance(bar.task_ids[0], len(batch))
-                if self.as_json:
-                    print_json(answer.text)
-                self._note(batch, answer.json["items"])
         self._tell(len(lines))
+
+    def _so_far(self, batch: Sequence[Line], lines: Sequence[Line], ended: str) -> str:
+        return f"{len(self.stored)} of {len(lines)} are stored; {ended} at line {batch[0].number}"
+
+    def _advice(self, batch: Sequence[Line]) -> str:
+        if self.salt:
+            return f"Go on from line {batch[0].number}; some of the {len(batch)} from there may be stored."
+        return "Give the same command again: what was stored is not stored twice."
 
     def _send(self, place: int, batch: Sequence[Line], lines: Sequence[Line]) -> Answer:
         items = [line.draft for line in batch]
@@ -164,34 +220,31 @@ class _Many:
         except (UnreachableError, RefusedError) as error:
             if isinstance(error, RefusedError) and not self.stored:
                 raise
-            told = (
-                f"{len(self.stored)} of {len(lines)} are stored; it ended at line {batch[0].number}: {error}"
-            )
-            advice = "Give the same command again: what was stored is not stored twice."
-            if self.salt:
-                advice = (
-                    f"Go on from line {batch[0].number}; some of the {len(batch)} from there may be stored."
-                )
+            told = f"{self._so_far(batch, lines, 'it ended')}: {error} {self._advice(batch)}"
             if isinstance(error, UnreachableError):
-                raise UnreachableError(f"{told} {advice}", may_be_done=error.may_be_done) from error
-            raise PartlyError(f"{told} {advice}") from error
+                raise UnreachableError(told, may_be_done=error.may_be_done) from error
+            raise PartlyError(told) from error
 
-    def _note(self, batch: Sequence[Line], items: Sequence[Mapping[str, Any]]) -> None:
+    def _notes(
+        self, batch: Sequence[Line], items: Sequence[Mapping[str, Any]], answer: Answer
+    ) -> Iterator[str]:
+        """Count what became of each line; what is to be said of it."""
         for line, item in zip(batch, items, strict=True):
             if item["status"] >= 400:
                 self.rejected += 1
-                say(f"line {line.number} was not stored: {item['error']['message']}")
+                yield f"line {line.number} {_why_not(item)}"
                 continue
-            number = item["memory"]["number"]
+            memory = item["memory"]
+            number = memory["number"]
             self.stored.append(number)
+            if answer.told_before(memory["recorded_at"]):
+                self.before.add(number)
             if item.get("similar"):
                 self.similar += 1
             if item.get("warning") == "secret":
-                say(f"line {line.number} (#{number}) looks like a credential.")
+                yield f"line {line.number} (#{number}) looks like a credential."
             if item.get("recallable") is False:
-                say(
-                    f"line {line.number} (#{number}) is not given to models: {item.get('why_not_recallable')}."
-                )
+                yield f"line {line.number} (#{number}) is not given to models: {item.get('why_not_recallable')}."
             if item.get("degraded"):
                 self.degraded.add(item["degraded"])
 
@@ -202,11 +255,34 @@ class _Many:
             told += f" {self.similar} of them say much the same as others do."
         for code in sorted(self.degraded):
             say_degraded(code)
-        if self.rejected and self.stored:
+        inactive = _not_active(self.service, self.space, self.before) if self.before else {}
+        if self.before:
+            told += f" {len(self.before)} of them were stored before, from the same lines: --again stores them once more."
+        if inactive:
+            states = ", ".join(f"#{number} is {state}" for number, state in sorted(inactive.items())[:SHOWN])
+            more = f" and {len(inactive) - SHOWN} more" if len(inactive) > SHOWN else ""
+            told += f" {len(inactive)} of those are not active any more ({states}{more}): palimpsest memories restore NUMBER"
+        if inactive or (self.rejected and self.stored):
             raise PartlyError(told)
         if self.rejected:
             raise CommandError(told)
         say(told)
+
+
+def _items(answer: Answer, count: int) -> list[Mapping[str, Any]]:
+    """What became of each line of a batch. Raises UnreachableError when that is no answer to it."""
+    items: list[Mapping[str, Any]] = answer.json["items"]
+    if len(items) != count:
+        raise UnreachableError(
+            f"The service told of {len(items)} lines, and was sent {count}.", may_be_done=True
+        )
+    return items
+
+
+def _why_not(item: Mapping[str, Any]) -> str:
+    if item["status"] == GONE:
+        return "was stored before, and is erased since: --again stores it once more."
+    return f"was not stored: {item['error']['message']}"
 
 
 def batches(lines: Sequence[Line]) -> list[list[Line]]:

@@ -1,15 +1,15 @@
 """`palimpsest memories delete`, `restore`, `erase`, `undo`: from one state to another, one memory or many."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
 
 from infra.cli.asked import Json, Space, service_of
-from infra.cli.failures import CommandError, PartlyError, UnreachableError
+from infra.cli.failures import CommandError, InterruptedCommandError, PartlyError, UnreachableError
 from infra.cli.memories import fields
 from infra.cli.memories.rendering import say_notes, show_list
-from infra.cli.printing import print_json, progress, say
+from infra.cli.printing import print_json, progress, said_after, say
 from infra.cli.service import Service, space_path
 
 Operation = Literal["delete", "restore", "erase"]
@@ -107,7 +107,7 @@ def _change_many(
 ) -> None:
     """In groups. Raises CommandError when none, PartlyError when some were changed and others not."""
     done = 0
-    with progress(f"To {operation}", len(numbers)) as bar:
+    with said_after() as notes, progress(f"To {operation}", len(numbers)) as bar:
         for start in range(0, len(numbers), AT_ONCE):
             some = numbers[start : start + AT_ONCE]
             body = {"op": operation, "numbers": some}
@@ -116,10 +116,17 @@ def _change_many(
             except UnreachableError as error:
                 told = f"{done} of {len(numbers)} are done; it ended at #{some[0]}: {error}"
                 raise UnreachableError(told, may_be_done=error.may_be_done) from error
+            except KeyboardInterrupt:
+                told = (
+                    f"{done} of {len(numbers)} are done; it was interrupted at #{some[0]}. "
+                    "The same command may be given again."
+                )
+                raise InterruptedCommandError(told) from None
             bar.advance(bar.task_ids[0], len(some))
             if as_json:
                 print_json(answer.text)
-            done += _outcomes(answer.json["items"])
+            notes.extend(_outcomes(answer.json["items"]))
+            done += sum("error" not in item for item in answer.json["items"])
     told = f"{done} of {len(numbers)} are done ({operation})."
     if done == len(numbers):
         say(told)
@@ -127,11 +134,11 @@ def _change_many(
     raise PartlyError(told) if done else CommandError(told)
 
 
-def _outcomes(items: Sequence[Mapping[str, Any]]) -> int:
-    """Tell of each that was not done; how many were."""
+def _outcomes(items: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What is to be said of each."""
     for item in items:
+        number = item["number"]
         if "error" in item:
-            say(f"#{item['number']} was left as it is: {item['error']['message']}")
+            yield f"#{number} was left as it is: {item['error']['message']}"
         elif item.get("notice"):
-            say(f"#{item['number']}: {item['notice']}")
-    return sum("error" not in item for item in items)
+            yield f"#{number}: {item['notice']}"

@@ -89,9 +89,9 @@ def history(
         if as_json:
             print_json(page.text)
             continue
-        rows = [
-            [one["id"], one["op"], one["at"], _who(one["by"]), _difference(one)] for one in page.json["items"]
-        ]
+        items = page.json["items"]
+        groups = {one["group"]: one["id"] for one in items}
+        rows = [[one["id"], one["op"], one["at"], _who(one["by"]), _difference(one, groups)] for one in items]
         table(["id", "change", "at", "by", "what"], rows, grows=4)
         _say_next(page, every=every)
 
@@ -116,8 +116,9 @@ def _who(by: Mapping[str, Any]) -> str:
     return f"{by['kind']} {by['id']}"
 
 
-def _difference(change: Mapping[str, Any]) -> str:
-    """The fields that a change made other than they were; nothing once the memory is erased."""
+def _difference(change: Mapping[str, Any], undone: Mapping[str, str]) -> str:
+    """The fields that a change made other than they were; nothing once the memory is erased. `undone`: changes of the
+    same page by their group."""
     before, after = change["before"] or {}, change["after"] or {}
     told = [
         f"{name}: {after[name]}" if not before else f"{name}: {before.get(name)} → {after[name]}"
@@ -134,4 +135,6 @@ def _difference(change: Mapping[str, Any]) -> str:
         )
         if name in after and after[name] != before.get(name)
     ]
+    if change["undoes"]:
+        told.insert(0, f"takes back {undone.get(change['undoes'], 'an earlier change')}")
     return "\n".join(told)

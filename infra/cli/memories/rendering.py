@@ -85,10 +85,10 @@ def say_left_out(left_out: Mapping[str, int]) -> None:
             say(f"left out: {count} {LEFT_OUT.get(reason, reason)}")
 
 
-def say_current(error: RefusedError) -> None:
-    """The state now, where a refusal shows it."""
-    current = error.details.get("current")
-    if isinstance(current, Mapping) and "number" in current:
-        say(
-            f"Now #{current['number']} is at version {current['version']}, {current['state']}: {current['text']}"
-        )
+def with_current(error: RefusedError) -> RefusedError:
+    """The refusal, and below it the state now, if it shows that."""
+    now = error.details.get("current")
+    if not isinstance(now, Mapping) or "number" not in now:
+        return error
+    told = f"{error}\nNow #{now['number']} is at version {now['version']}, {now['state']}: {now['text']}"
+    return RefusedError(error.status, error.code, told, error.details, text=error.text)

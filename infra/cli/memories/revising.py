@@ -7,7 +7,7 @@ import typer
 from infra.cli.asked import Json, Space, service_of
 from infra.cli.failures import RefusedError
 from infra.cli.memories import fields
-from infra.cli.memories.rendering import say_current, say_notes, show_list
+from infra.cli.memories.rendering import say_notes, show_list, with_current
 from infra.cli.printing import print_json, say
 from infra.cli.service import Answer, Service, space_path
 
@@ -136,7 +136,7 @@ def _changed(service: Service, method: str, path: str, body: dict[str, Any]) -> 
         return service.ask(method, path, body)
     except RefusedError as error:
         if error.status == CONFLICT and "current" in error.details:
-            say_current(error)
+            raise with_current(error) from error
         raise
 
 

@@ -1,6 +1,6 @@
 """Reading memories: whole, many at once, in order of number; and counting recalls."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -209,6 +209,16 @@ def test_what_was_just_written_is_named_until_the_index_has_it_newest_first(stor
         add(store, number, updated_at=later(number))
     assert store.unprojected(ME, 10) == [5, 4, 3, 2, 1]
     assert store.unprojected(ME, 2) == [5, 4]
+
+
+def test_since_when_a_write_waits_is_told_by_the_clock_of_the_store(store: MemoryStore) -> None:
+    """Not by the times that a memory brings from elsewhere."""
+    for number in (1, 2, 12):
+        add(store, number, updated_at=T0 - timedelta(days=200), recorded_at=T0 - timedelta(days=200))
+    waiting = store.waiting(ME, [1, 12, 99])
+    assert set(waiting) == {1, 12}
+    assert all(since > T0 - timedelta(days=1) for since in waiting.values())
+    assert store.waiting(ME, []) == {}
 
 
 def test_an_edited_memory_is_named_once_as_not_yet_indexed(store: MemoryStore) -> None:

@@ -1,10 +1,13 @@
 """`palimpsest doctor` finds what is wrong between the terminal and the last part, and ends with a code that says it."""
 
 import os
+import ssl
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
+from threading import Event
 
 import pytest
 from moto import mock_aws
@@ -19,7 +22,7 @@ from infra.local.data_folder import DataFolder
 from infra.local.service import LocalService
 from tests.fakes.terminal import Ended, Terminal, served
 from tests.fakes.world import World
-from tests.prove.degradation.gateway import Reply, gateway
+from tests.prove.degradation.gateway import Forward, Reply, Request, gateway
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +61,7 @@ def test_where_nothing_is_wrong_it_ends_with_0(terminal: Terminal) -> None:
     terminal.world.settle()
     ended = terminal.type("doctor")
     assert (ended.code, ended.out) == (0, f"Nothing is wrong at {terminal.url}.\n")
-    assert look(terminal).json["compared"] == {"spaces": 1, "all": True}
+    assert look(terminal).json["compared"] == {"spaces": 1, "memories": 1, "all": True}
 
 
 def test_what_the_service_says_of_itself_is_told_with_the_command_that_mends_it(terminal: Terminal) -> None:
@@ -100,12 +103,87 @@ def test_a_key_that_may_not_look_inside_still_learns_what_does_not_answer(termin
     terminal.world.break_embedder()
     login = f"palimpsest login --url {terminal.url}"
     ended = look(terminal)
-    assert found(ended) == [
-        ("warning", "key", login),
-        ("warning", "key", login),
-        ("fault", "embedder", "make run"),
-    ]
-    assert "no scope write, admin" in ended.json["findings"][0]["message"]
+    assert found(ended) == [("warning", "key", login), ("fault", "embedder", "make run")]
+    assert "no scope write." in ended.json["findings"][0]["message"]
+
+
+def test_a_users_key_is_no_fault_and_it_says_how_far_it_could_look(terminal: Terminal) -> None:
+    made = terminal.client.post("/v1/keys", {"name": "user", "scopes": ["read", "write"]})
+    terminal.set(PALIMPSEST_CLI_KEY=made.json["key"]["key"])
+    ended = terminal.type("doctor")
+    assert (ended.code, ended.out) == (0, f"Nothing is wrong at {terminal.url}.\n")
+    assert "Without an admin's key its parts were only asked whether they answer" in ended.err
+    assert look(terminal).json["asked"] == "health"
+
+
+def test_it_says_how_much_was_compared_when_that_is_not_all(terminal: Terminal) -> None:
+    terminal.world.add_facts(201)
+    terminal.world.settle()
+    ended = terminal.type("doctor")
+    assert ended.code == 0
+    assert "Not everything was compared with the index, but " in ended.err
+    assert "memories of 1 space.\n" in ended.err
+
+
+def test_a_service_that_hangs_is_told_soon_and_is_to_be_ended(
+    nowhere: Terminal, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("infra.cli.doctor.SILENCE_S", 0.2)
+    held = DataFolder(folder)
+
+    def hang(_request: Request, _forward: Forward, closing: Event) -> Reply:
+        closing.wait(10)
+        return Reply(sent=None)
+
+    with gateway(nowhere.url) as way:
+        way.fault = hang
+        nowhere.set(PALIMPSEST_CLI_URL=way.url)
+        began = time.monotonic()
+        ended = look(nowhere)
+        taken = time.monotonic() - began
+        way.closing.set()
+    held.close()
+    assert taken < 5
+    assert way.faulty == 1
+    assert found(ended) == [("fault", "service", "stop the process there, then: make run")]
+    assert "does not answer" in ended.json["findings"][0]["message"]
+
+
+def test_settings_that_make_no_sense_are_a_finding_and_json_is_printed(nowhere: Terminal) -> None:
+    nowhere.set(PALIMPSEST_PORT="none", PALIMPSEST_CLI_URL="http://127.0.0.1:9")
+    ended = look(nowhere)
+    assert ended.code == 1
+    assert found(ended)[1] == ("fault", "settings", "less docs/settings.md")
+    assert "PALIMPSEST_PORT" in ended.json["findings"][1]["message"]
+    nowhere.set(PALIMPSEST_PORT=None, PALIMPSEST_CLI_URL="nowhere")
+    ended = look(nowhere)
+    assert (ended.code, found(ended)[0]) == (1, ("fault", "settings", "less docs/cli.md"))
+
+
+def test_json_of_others_is_no_service(terminal: Terminal) -> None:
+    with gateway(terminal.url) as way:
+        way.fault = lambda _request, _forward, _closing: Reply(headers={"X-Correlation-Id": "x"})
+        for key in (terminal.client.key, None):
+            terminal.set(PALIMPSEST_CLI_URL=way.url, PALIMPSEST_CLI_KEY=key)
+            [(severity, part, _)] = found(look(terminal))
+            assert (severity, part) == ("fault", "service")
+
+
+def test_a_certificate_that_is_not_trusted_is_told_as_such(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        error = ssl.SSLCertVerificationError(1, "self-signed")
+        error.reason, error.verify_message = "CERTIFICATE_VERIFY_FAILED", "self-signed certificate"
+        raise error
+
+    monkeypatch.setattr("urllib3.connection.HTTPSConnection.connect", refuse)
+    terminal.set(PALIMPSEST_CLI_URL="https://127.0.0.1:9")
+    added = terminal.type("memories", "add", "Marie.")
+    assert (added.code, "nobody knows" in added.err) == (3, False)
+    assert "its certificate is not trusted (self-signed certificate), so nothing was sent" in added.err
+    assert "SSL_CERT_FILE" in added.err
+    assert found(look(terminal))[0][2] == "SSL_CERT_FILE=authority.pem palimpsest doctor"
 
 
 def test_a_clock_that_differs_from_the_services(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,15 +209,16 @@ def test_a_service_that_does_not_answer_and_whose_parts_are_not_here(terminal: T
     terminal.set(PALIMPSEST_CLI_URL="http://127.0.0.1:9")
     ended = look(terminal)
     assert (ended.code, found(ended), ended.json["asked"]) == (1, [("fault", "service", "make run")], None)
-    terminal.set(PALIMPSEST_CLI_URL="https://127.0.0.1:9/api")
-    assert found(look(terminal))[0][2] == "make run"
+    for elsewhere in ("http://127.0.0.1:9/api", "https://memory.invalid"):
+        terminal.set(PALIMPSEST_CLI_URL=elsewhere)
+        assert found(look(terminal))[0][2] == f"curl -sS -m 10 {elsewhere}/v1/health"
 
 
 def test_what_answers_and_is_no_palimpsest(terminal: Terminal) -> None:
     with gateway(terminal.url) as way:
         way.fault = lambda _request, _forward, _closing: Reply(body=b"<html>", headers={})
         terminal.set(PALIMPSEST_CLI_URL=way.url)
-        assert found(look(terminal)) == [("fault", "service", "make run")]
+        assert found(look(terminal)) == [("fault", "service", "palimpsest login --url URL")]
 
 
 def test_without_a_running_service_its_data_folder_is_looked_at(nowhere: Terminal, folder: Path) -> None:

@@ -59,8 +59,9 @@ def test_an_edit_reads_the_version_first_and_a_stale_one_is_told_with_the_state_
     assert terminal.type("memories", "edit", "1", "--text", "Marie is allergic to nuts.").code == 0
     refused = terminal.type("memories", "edit", "1", "--text", "Mine.", "--version", "1")
     assert refused.code == 1
-    assert "Now #1 is at version 2, active: Marie is allergic to nuts." in refused.err
-    assert "version 1 is stale" in refused.err
+    reason, now = refused.err.splitlines()
+    assert "version 1 is stale" in reason
+    assert now == "Now #1 is at version 2, active: Marie is allergic to nuts."
     assert _texts(terminal) == ["Marie is allergic to nuts."]
     as_json = terminal.type("memories", "edit", "1", "--text", "Mine.", "--version", "1", "--json")
     assert as_json.json["error"]["code"] == "conflict"
@@ -83,6 +84,8 @@ def test_a_change_is_undone_by_the_id_that_history_shows(terminal: Terminal) -> 
     assert "text: Marie eats fish. → Marie eats meat." in history
     assert terminal.type("memories", "undo", "1-2").code == 0
     assert _texts(terminal) == ["Marie eats fish."]
+    assert "takes back 1-2" in terminal.type("memories", "history", "1").out
+    assert "takes back an earlier" in terminal.type("memories", "history", "1", "--limit", "1").out
     again = terminal.type("memories", "undo", "1-2")
     assert (again.code, "undone already" in again.err) == (1, True)
 

@@ -1,7 +1,9 @@
 """`palimpsest export` and `palimpsest import`: a file that is whole or not there, and counts that are exact."""
 
 import json
+import os
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,8 +15,8 @@ from chalicelib import bootstrap
 from chalicelib.domain.records import Commit
 from chalicelib.domain.scope import Scope
 from chalicelib.errors import StoreUnavailableError
-from infra.cli import moving
-from infra.cli.export_file import read, written
+from infra.cli import export_file, moving
+from infra.cli.export_file import opened, written
 from infra.cli.moving import KINDS
 from tests.fakes.moving import Life, export, told
 from tests.fakes.terminal import Terminal
@@ -199,6 +201,86 @@ def test_a_file_that_is_not_whole_is_refused_and_nothing_is_imported(
     assert len(elsewhere.world.database_dump()) == before
 
 
+@pytest.mark.parametrize("cut", [False, True])
+def test_a_pipe_is_read_once_and_imported_whole_or_not_at_all(
+    cut: bool, whole: Path, elsewhere: Elsewhere, terminal: Terminal
+) -> None:
+    """`… | palimpsest import /dev/stdin`, `palimpsest import <(…)`."""
+    os.mkfifo("pipe")
+    content = whole.read_bytes()[: -1 if cut else None]
+    writer = threading.Thread(target=lambda: Path("pipe").write_bytes(content))
+    writer.start()
+    ended = terminal.type("import", "pipe", "--json")
+    writer.join(10)
+    listed = json.loads(terminal.type("memories", "list", "--state", "all", "--json").out)["items"]
+    if cut:
+        assert (ended.code, "Nothing was imported." in ended.err, listed) == (1, True, [])
+    else:
+        assert (ended.code, ended.json["written"]["memories"] > 5, len(listed) > 5) == (0, True, True)
+
+
+CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "cut at a line": lambda content: b"".join(content.splitlines(keepends=True)[:-9]),
+    "cut within a line": lambda content: content[:-300],
+    "emptied": lambda _: b"",
+    "another letter": lambda content: content.replace(b"drinks", b"drunks"),
+    "no JSON any more": lambda content: content.replace(b'{"record":"memory"', b'["record":"memory"'),
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_file_that_is_changed_while_it_is_read_is_no_success(
+    name: str, whole: Path, elsewhere: Elsewhere, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look = export_file._looked_through
+
+    def changing(path: Path, file: Any) -> Any:
+        found = look(path, file)
+        path.write_bytes(CHANGES[name](path.read_bytes()))
+        return found
+
+    monkeypatch.setattr(export_file, "_looked_through", changing)
+    ended = terminal.type("import", str(whole))
+    assert (ended.code, ended.out) == (1, "")
+    assert "was changed while it was read" in ended.err
+
+
+def test_what_was_taken_in_before_the_file_changed_is_told(
+    whole: Path, elsewhere: Elsewhere, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(moving, "RECORDS", 3)
+    sent = moving._sent
+
+    def changing(*of: Any) -> Any:
+        whole.write_bytes(whole.read_bytes()[:-300])
+        return sent(*of)
+
+    monkeypatch.setattr(moving, "_sent", changing)
+    ended = terminal.type("import", str(whole))
+    assert ended.code == 4
+    assert "was changed while it was read" in ended.err
+    assert "Nothing was imported" not in ended.err
+
+
+def test_half_a_surrogate_pair_is_told_by_its_line(
+    whole: Path, elsewhere: Elsewhere, terminal: Terminal
+) -> None:
+    """JSON can write it, UTF-8 cannot."""
+    all_ = lines(whole)
+    all_[4] = all_[4].replace(b'"record":', b'"\\ud800":1,"record":', 1)
+    whole.write_bytes(b"".join(all_))
+    ended = terminal.type("import", str(whole))
+    assert (ended.code, "is damaged in line 5" in ended.err) == (1, True)
+
+
+@pytest.mark.parametrize("place", [".", "/", "..", "folder"])
+def test_a_folder_is_no_file_to_export_to(place: str, life: Life, terminal: Terminal) -> None:
+    Path("folder").mkdir()
+    ended = terminal.type("export", "--to", place, "--overwrite")
+    assert (ended.code, "is a folder. Name a file." in ended.err) == (1, True)
+    assert Path("folder").is_dir()
+
+
 def test_a_line_without_end_is_no_reason_to_read_it_all(
     whole: Path, elsewhere: Elsewhere, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -229,7 +311,7 @@ def test_an_import_that_is_interrupted_tells_how_far_it_came_and_goes_on(
     monkeypatch.setattr(store, "commit", failing)
     ended = terminal.type("import", str(whole))
     assert ended.code == 4
-    assert "30 of " in ended.err
+    assert "40 of " in ended.err
     assert "Run the same command again" in ended.err
     monkeypatch.setattr(store, "commit", commit)
     again = terminal.type("import", str(whole), "--json")
@@ -300,7 +382,8 @@ def test_a_memory_that_was_being_written_when_the_export_began_takes_its_number_
         for record in records:
             file.record(record)
         file.trailer()
-    assert read(whole).space["last_number"] == highest
+    with opened(whole) as file_:
+        assert file_.space["last_number"] == highest
     assert terminal.type("import", str(whole)).code == 0
     assert elsewhere.world.add("next")["memory"]["number"] == highest + 1
 

@@ -9,6 +9,7 @@ import pytest
 
 from chalicelib.bootstrap import Parts, build
 from chalicelib.domain.diagnosis import IndexSeen, TablesSeen
+from chalicelib.domain.records import Commit, MemoryWrite
 from chalicelib.errors import (
     EmbedderUnavailableError,
     EmbeddingDimensionError,
@@ -16,7 +17,8 @@ from chalicelib.errors import (
     StoreUnavailableError,
 )
 from chalicelib.providers.scripted import ScriptedEmbedder
-from chalicelib.services.diagnosis import FORGETFUL, LATE
+from chalicelib.services.comparison import LATE, NEWEST, STATES, STRETCH, WHOLE
+from chalicelib.services.diagnosis import FORGETFUL
 from chalicelib.settings import Settings
 from chalicelib.stores.dynamodb.inspection import DynamoStorage
 from chalicelib.stores.dynamodb.tables import ACCOUNT, INBOX, MEMORY
@@ -85,7 +87,7 @@ class Told:
 def test_where_nothing_is_wrong_nothing_is_found(world: World) -> None:
     answer = look(world)
     assert answer["findings"] == []
-    assert answer["compared"] == {"spaces": 1, "all": True}
+    assert answer["compared"] == {"spaces": 1, "memories": 1, "all": True}
 
 
 def test_looking_changes_nothing(world: World) -> None:
@@ -279,7 +281,7 @@ def test_a_new_memory_that_the_index_did_not_get(world: World) -> None:
     world.later(seconds=LATE.total_seconds() + 1)
     severity, part, message, fix = only(look(world))
     assert (severity, part, fix) == ("fault", "stream", "make run")
-    assert message == "1 written memory is not in the index, the oldest for 5 minutes."
+    assert message == "1 written memory is not in the index; the oldest was written here 5 minutes ago."
     world.settle()
     assert look(world)["findings"] == []
 
@@ -292,7 +294,9 @@ def test_a_change_and_an_erase_that_the_index_did_not_get(world: World) -> None:
     world.services.revise.edit(world.scope(), 1, Edit(version=1, text="Marie eats meat."), world.request())
     world.services.revise.erase(world.scope(), 2, None, world.request())
     world.later(hours=3)
-    assert "2 written memories are not in the index, the oldest for 3 hours" in only(look(world))[2]
+    assert (
+        "2 written memories are not in the index; the oldest was written here 3 hours" in only(look(world))[2]
+    )
     assert only(look(world, CLOUD))[3] == "palimpsest index rebuild"
 
 
@@ -309,6 +313,143 @@ def test_many_numbers_far_from_each_other_are_compared(world: World) -> None:
         world.services.revise.trash(world.scope(), number, None, world.request())
     world.later(hours=1)
     assert "2 written memories" in only(look(world))[2]
+
+
+def _take_from_index(world: World, statement: str) -> None:
+    with world.database.write() as connection:
+        connection.execute(statement)
+
+
+@pytest.mark.parametrize("settings", [Settings(), CLOUD])
+def test_old_memories_that_the_index_has_lost(world: World, settings: Settings) -> None:
+    world.add_facts(NEWEST + 20)
+    world.settle()
+    world.later(days=200)
+    _take_from_index(world, "DELETE FROM search_entry WHERE number <= 20")
+    severity, part, message, fix = only(look(world, settings))
+    assert (severity, part, fix) == ("fault", "index", "palimpsest index rebuild")
+    assert message.startswith("20 memories are not in the index as in the table, and nothing is on its way")
+    world.services.rebuild.rebuild()
+    assert look(world)["findings"] == []
+
+
+def test_one_memory_that_the_index_holds_otherwise(world: World) -> None:
+    _take_from_index(world, "UPDATE search_entry SET content_hash = 'x'")
+    assert only(look(world))[2].startswith("1 memory is not in the index as in the table")
+
+
+def test_vectors_that_are_gone(world: World) -> None:
+    world.add_facts(3)
+    world.settle()
+    _take_from_index(world, "DELETE FROM search_vector WHERE number > 1")
+    severity, part, message, fix = only(look(world))
+    assert (severity, part, fix) == ("fault", "index", "palimpsest index rebuild")
+    assert message.startswith("3 memories have no vectors of the model in use")
+    _take_from_index(world, "DELETE FROM search_vector")
+    assert "4 memories have no vectors" in only(look(world))[2]
+    _take_from_index(world, "DELETE FROM search_entry WHERE number > 1")
+    assert "1 memory has no vectors" in look(world)["findings"][-1]["message"]
+    world.services.rebuild.rebuild()
+    assert look(world)["findings"] == []
+
+
+@pytest.mark.parametrize("count", [STATES - 1, STATES, STATES + 1])
+def test_the_last_of_a_page_of_the_index_is_compared(world: World, count: int) -> None:
+    world.add_facts(count - 1)
+    world.settle()
+    assert look(world) == {
+        **look(world),
+        "findings": [],
+        "compared": {"spaces": 1, "memories": count, "all": True},
+    }
+    _take_from_index(world, f"DELETE FROM search_entry WHERE number = {count}")
+    assert "1 memory is not in the index" in only(look(world))[2]
+
+
+def test_memories_that_only_the_index_still_has(world: World) -> None:
+    world.add_facts(2)
+    world.settle()
+    for number, told in ((2, "holds 1 memory that"), (3, "holds 2 memories that")):
+        with world.database.write() as connection:
+            connection.execute("DELETE FROM memory WHERE number = ?", (number,))
+        assert told in only(look(world))[2]
+
+
+def test_of_a_large_space_a_part_is_compared_and_it_says_so(world: World) -> None:
+    world.add_facts(2 * WHOLE)
+    world.settle()
+    answer = look(world)
+    assert answer["findings"] == []
+    compared = answer["compared"]
+    assert (compared["spaces"], compared["all"]) == (1, False)
+    assert NEWEST + STRETCH / 2 < compared["memories"] <= WHOLE
+    _take_from_index(world, f"DELETE FROM search_entry WHERE number < {2 * WHOLE - NEWEST}")
+    assert "nothing is on its way" in only(look(world))[2]
+
+
+@pytest.mark.parametrize("kind", ["laptop", "cloud"])
+def test_after_an_import_nothing_is_late(world: World, cloud: DynamoWorld, kind: str) -> None:
+    """What comes from elsewhere has its old times."""
+    source = world
+    target = cloud if kind == "cloud" else World()
+    source.later(days=-200)
+    source.add_facts(5)
+    scope, other = source.scope(), target.scope()
+    memories = source.parts.memories.page(scope, after=None, limit=9)
+    changes = source.parts.memories.changes(scope, after=None, limit=90).items
+    space = target.scope().space
+    writes = tuple(
+        MemoryWrite(
+            memory=one.model_copy(update={"number": one.number + 100, "space": space.key}), expected=None
+        )
+        for one in memories
+    )
+    target.parts.memories.pass_numbers(other, 120)
+    target.parts.memories.commit(
+        other,
+        Commit(
+            memories=writes,
+            changes=tuple(
+                one.model_copy(update={"target": str(int(one.target) + 100)})
+                for one in changes
+                if one.target.isdecimal()
+            ),
+        ),
+    )
+    seen = Told(target.parts.storage, look=TablesSeen(clock=target.now))
+    assert look(target, storage=seen)["findings"] == []
+    target.later(minutes=6)
+    message = only(look(target, storage=Told(None, look=TablesSeen(clock=target.now))))[2]
+    assert "not in the index; the oldest was written here 6 minutes ago" in message
+
+
+def test_what_is_written_while_it_looks_is_no_finding(world: World) -> None:
+    """Between the reads of the table and of the index a projector goes on."""
+
+    class Busy(Told):
+        def indexed(self, *arguments: Any, **named: Any) -> Any:
+            world.settle()
+            return world.parts.index.indexed(*arguments, **named)
+
+    def edited(numbers: list[int]) -> None:
+        from chalicelib.domain.drafts import Edit
+
+        version = world.parts.memories.get_many(world.scope(), numbers)[1].version
+        world.services.revise.edit(
+            world.scope(), 1, Edit(version=version, text=f"fact {version}"), world.request()
+        )
+
+    class Edited(Told):
+        def get_many(self, scope: Any, numbers: Any) -> Any:
+            before = world.parts.memories.get_many(scope, numbers)
+            if 1 in numbers and not done:
+                done.append(1)
+                edited([1])
+            return before
+
+    done: list[int] = []
+    assert look(world, memories=Edited(world.parts.memories), index=Busy(world.parts.index))["findings"] == []
+    assert done
 
 
 def test_a_recall_that_the_index_has_not_counted_yet_is_no_finding(world: World) -> None:
@@ -336,7 +477,7 @@ def test_it_says_when_there_was_no_time_for_all_spaces(world: World) -> None:
     times = iter([0.0, 1e6])
     services = build(Settings(), world.parts, world.clock)
     answer = replace(services.diagnosis, monotonic=lambda: next(times)).look()
-    assert answer["compared"] == {"spaces": 0, "all": False}
+    assert answer["compared"] == {"spaces": 0, "memories": 0, "all": False}
 
 
 def test_every_part_is_asked_whatever_failed_before(world: World) -> None:

@@ -285,6 +285,7 @@ def test_two_imports_of_the_same_at_once_end_as_one(
     """The other one is always a step ahead."""
     first = own(there)
     life = lived(4, 40)
+    there.world.now = life.world.now
     records = export(life.client)
     store, overtaken = there.world.parts.memories, [False]
     commit = store.commit
@@ -654,7 +655,7 @@ def test_what_is_erased_between_its_own_changes_comes_over_as_erased(there: Inst
 def test_erases_without_end_end_the_export(monkeypatch: pytest.MonkeyPatch) -> None:
     here = Installation(World(admin=True))
     here.post(MEMORIES, {"text": "tea"})
-    monkeypatch.setattr(export_module.Export, "_erased_since", lambda *_: True)
+    monkeypatch.setattr(export_module.Export, "_erased", lambda *_: {1})
     assert code(here.get(f"{SPACE}/export")) == (409, "memories are being erased all the time; try again")
 
 
