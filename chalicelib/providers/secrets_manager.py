@@ -19,7 +19,8 @@ def kept_secrets(secret: str, region: str, *, client: Callable[[], Any] | None =
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        answer = (client or _made(region))().get_secret_value(SecretId=secret)
+        made = client() if client is not None else secrets_client(region)
+        answer = made.get_secret_value(SecretId=secret)
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "unknown")
         raise SecretUnreadableError(f"Secrets Manager refused: {code}") from None
@@ -36,16 +37,20 @@ def kept_secrets(secret: str, region: str, *, client: Callable[[], Any] | None =
     return held
 
 
-def _made(region: str) -> Callable[[], Any]:
-    def make() -> Any:
-        from boto3 import Session
-        from botocore.config import Config
+def secrets_client(
+    region: str,
+    *,
+    endpoint: str | None = None,
+    connect_s: float = CONNECT_TIMEOUT_S,
+    read_s: float = READ_TIMEOUT_S,
+) -> Any:
+    """A client with time-outs, in seconds. `endpoint`: URL of Secrets Manager, if it is not AWS's own."""
+    from boto3 import Session
+    from botocore.config import Config
 
-        config = Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
-            retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
-        )
-        return Session().client("secretsmanager", region_name=region, config=config)
-
-    return make
+    config = Config(
+        connect_timeout=connect_s,
+        read_timeout=read_s,
+        retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+    )
+    return Session().client("secretsmanager", region_name=region, endpoint_url=endpoint, config=config)

@@ -33,8 +33,7 @@ class SqsQueue:
 
     def __init__(self, url: str, region: str, *, client: "Callable[[], SQSClient] | None" = None) -> None:
         self._url = url
-        self._region = region
-        self._make = client or self._made
+        self._make = client or (lambda: sqs_client(region))
 
     def send(self, group: str, body: Mapping[str, object], *, deduplicate: str) -> None:
         with _answering(writes=True):
@@ -54,16 +53,24 @@ class SqsQueue:
     def _client(self) -> "SQSClient":
         return self._make()
 
-    def _made(self) -> "SQSClient":
-        from boto3 import Session
-        from botocore.config import Config
 
-        config = Config(
-            connect_timeout=CONNECT_TIMEOUT_S,
-            read_timeout=READ_TIMEOUT_S,
-            retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
-        )
-        return Session().client("sqs", region_name=self._region, config=config)
+def sqs_client(
+    region: str,
+    *,
+    endpoint: str | None = None,
+    connect_s: float = CONNECT_TIMEOUT_S,
+    read_s: float = READ_TIMEOUT_S,
+) -> "SQSClient":
+    """A client with time-outs, in seconds. `endpoint`: URL of SQS, if it is not AWS's own."""
+    from boto3 import Session
+    from botocore.config import Config
+
+    config = Config(
+        connect_timeout=connect_s,
+        read_timeout=read_s,
+        retries={"total_max_attempts": ATTEMPTS, "mode": "standard"},
+    )
+    return Session().client("sqs", region_name=region, endpoint_url=endpoint, config=config)
 
 
 def _short(name: str) -> str:

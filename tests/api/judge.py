@@ -36,6 +36,7 @@ BEYOND_THE_SCHEMA = tuple(
         r"valid datetime",
         r"is not the kind of the space|does not follow the version before it",
         r"is not what its last change made of it|an erased memory h(olds nothing|as none)",
+        r"is above the `last_number` of the space|is later than the export, and than now|^is at most [\d,]+$",
         r"is of another (number|category) or version|holds a context that belongs to another memory",
     )
 )

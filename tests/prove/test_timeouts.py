@@ -23,6 +23,7 @@ PORTS = (
     ports.InboxStore,
     ports.SearchIndex,
     ports.Embedder,
+    ports.Queue,
 )
 
 

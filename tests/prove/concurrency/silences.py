@@ -31,6 +31,8 @@ from chalicelib.errors import (
 from chalicelib.providers.bedrock import BedrockEmbedder
 from chalicelib.providers.known_models import described
 from chalicelib.providers.oidc import OidcTokens, key_set_at
+from chalicelib.providers.secrets_manager import SecretUnreadableError, kept_secrets, secrets_client
+from chalicelib.queues.sqs import SqsQueue, sqs_client
 from chalicelib.settings import Settings
 from chalicelib.sqlite_file import Database
 from infra.local.cannot_start import CannotStartError
@@ -66,7 +68,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "subject": {"": "anna"}, "project": {"": "rocket"}, "platform": {"": "discord"}, "community": {"": "1001"},
     "queries": {"": [IndexQuery("tea", MemoryFilter(), 5)]}, "wanted": {"": MemoryFilter()}, "sort": {"": "newest"},
     "retention": {"": Retention()}, "entries": {"": [ENTRY]}, "name": {"": "g0123456789abcdef"}, "text": {"": "tea"},
-    "texts": {"": ["tea"]},
+    "texts": {"": ["tea"]}, "last": {"": 9}, "body": {"": {"n": 1}}, "deduplicate": {"": "d"},
 }  # fmt: skip
 """Values of the ports' parameters, by name; "" for all methods, or one method's own."""
 COMMITS: dict[type, Any] = {
@@ -218,6 +220,22 @@ def oidc(url: str, database: Database) -> Iterator[Call]:
     yield Call("OIDC key set TokenVerifier.claims", lambda: tokens.claims(token, NOW), error, WAIT_S)
 
 
+def sqs(url: str, database: Database) -> Iterator[Call]:
+    """Three attempts."""
+    made: Any = partial(sqs_client, "eu-central-1", endpoint=url, connect_s=WAIT_S, read_s=WAIT_S)
+    queue = SqsQueue(f"{url}/1/q.fifo", "eu-central-1", client=made)
+    yield from of_port(
+        "SQS", queue, ports.Queue, StoreUnavailableError, 3 * 2 * WAIT_S, ready=lambda: queue._client
+    )
+
+
+def secrets_manager(url: str, database: Database) -> Iterator[Call]:
+    """Three attempts."""
+    made: Any = partial(secrets_client, "eu-central-1", endpoint=url, connect_s=WAIT_S, read_s=WAIT_S)
+    ask = partial(kept_secrets, "palimpsest/settings", "eu-central-1", client=made)
+    yield Call("Secrets Manager", ask, SecretUnreadableError, 3 * 2 * WAIT_S, ready=made)
+
+
 Probe = Callable[[str, Database], Iterator[Call]]
 PROBES: dict[str, Probe] = {
     "DynamoDB": dynamodb,
@@ -226,6 +244,8 @@ PROBES: dict[str, Probe] = {
     "OpenAI-compatible embedder": embedder,
     "Bedrock": bedrock,
     "OIDC key set": oidc,
+    "SQS": sqs,
+    "Secrets Manager": secrets_manager,
 }
 HOLES: dict[str, Callable[[], AbstractContextManager[str]]] = {
     "silent": lambda: black_hole.hole(black_hole.silent),

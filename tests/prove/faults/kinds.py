@@ -71,7 +71,7 @@ _COMPUTED = "computed in this process: it calls nobody who could fail"
 DECISIONS: dict[str, dict[str, Decision]] = {
     "MemoryStore": {
         **_each(READS, "get get_many page unprojected at_position context_of history change changes group"),
-        **_each(READS, "last_number"),
+        **_each(READS, "last_number waiting"),
         **_each(READS, "categories space vectors job jobs"),
         **_each(READS_MANY, "spaces"),
         **_each(WRITES, "reserve pass_numbers finish_strip"),
