@@ -43,7 +43,6 @@ class Expanded(NamedTuple):
         return {name: one for name, one in both.items() if one["Type"] == kind}
 
 
-@cache
 def expanded(**environ: str) -> Expanded:
     """What a deployment with these settings becomes."""
     asked = wanted({f"PALIMPSEST_{name}": value for name, value in environ.items()})
@@ -52,6 +51,12 @@ def expanded(**environ: str) -> Expanded:
 
 def made_of(asked: Deployment) -> Expanded:
     """What a deployment becomes."""
+    return _made_of(asked.model_dump_json())
+
+
+@cache
+def _made_of(described: str) -> Expanded:
+    asked = Deployment.model_validate_json(described)
     with TemporaryDirectory() as folder:
         package = make_package(Path(folder) / "package", cache=None)
         app = App(context=FLAGS, outdir=f"{folder}/out")

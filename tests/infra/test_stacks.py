@@ -16,6 +16,8 @@ from infra.aws.wanted import wanted
 from tests.infra.expanded import Expanded, expanded, findings, made_of, named
 
 CANARY = "canary-8f2c"
+pytestmark = pytest.mark.xdist_group("stacks")  # each stack is made once
+
 WITH_SECRETS = "an OpenSearch of one's own, and a model of an endpoint"
 VARIANTS: dict[str, dict[str, str]] = {
     "as it comes": {},
