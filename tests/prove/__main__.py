@@ -94,7 +94,7 @@ def page(outcomes: Sequence[Outcome], of_commit: str, at: datetime, minutes: flo
     ]
     return f"""# Proofs
 
-What Palimpsest promises, attacked at full size. `make prove` repeats all of it and writes this page; `make prove ARGS=R1` runs one. The fast suite (`make test`) runs a seeded slice of each, and plants a fault of each kind to see that it is found. Commands run in the project's environment (`.venv/bin/python`, with `PALIMPSEST_TEST_ALL=1`).
+What Palimpsest promises, attacked at full size. `make prove` repeats all of it and writes this page; `make prove ARGS=R1` runs one. The fast suite (`make test`) runs a seeded slice of each, and plants a fault of each kind to see that it is found. Commands are as `make prove` runs them, in the project's environment.
 
 Commit `{of_commit}`, {at:%Y-%m-%d}, {platform.system()} {platform.machine()}, Python {platform.python_version()}, {minutes:,.0f} minutes in all.
 
