@@ -39,6 +39,16 @@ OF_OTHERS = (FOR_TESTS, FOR_CLI, FOR_DEPLOYMENT)
 MEGABYTE = 1024 * 1024
 
 
+def stated_in(environ: Mapping[str, str], prefix: str, *, but: tuple[str, ...] = ()) -> dict[str, str]:
+    """What `environ` states under `prefix`, by names without it in small letters; not what begins as one of `but`. An
+    empty variable counts as not set."""
+    return {
+        name.removeprefix(prefix).lower(): value
+        for name, value in environ.items()
+        if name.startswith(prefix) and not name.startswith(but) and value.strip()
+    }
+
+
 class SettingsError(Exception):
     """The environment does not make sense; the message has a line for each variable, and never a value."""
 
@@ -208,11 +218,7 @@ class Settings(BaseModel):
         `secrets` reads what is kept in the secret that PALIMPSEST_SECRET names (name or ARN, region); what `environ`
         states goes before that.
         """
-        stated = {
-            name.removeprefix(PREFIX).lower(): value
-            for name, value in environ.items()
-            if name.startswith(PREFIX) and not name.startswith(OF_OTHERS) and value.strip()
-        }
+        stated = stated_in(environ, PREFIX, but=OF_OTHERS)
         if "region" not in stated:
             stated["region"] = environ.get("AWS_REGION") or environ.get("AWS_DEFAULT_REGION") or ""
         if secrets is not None and (secret := stated.get("secret")):

@@ -20,11 +20,10 @@ from chalicelib.errors import StoreError
 from chalicelib.settings import PREFIX
 from infra.aws import shell
 from infra.aws.clouds import Cloud
-from infra.aws.deployment import Deployment
+from infra.aws.deployment import STATED_HERE, Deployment
 from infra.aws.package import PROJECT, PackageError, make_package
 from infra.aws.preflight import CDK, NotReadyError, Ready, look
 from infra.aws.running import another_key, first_key, not_working
-from infra.aws.stated import STATED
 
 WORK = PROJECT / ".deploy"
 CACHE = WORK / "cache"
@@ -130,7 +129,7 @@ def _another_key(ready: Ready) -> None:
 
 def _taken_back(ready: Ready, agreed: set[str]) -> list[str]:
     """Settings that are deployed and no longer stated, but for those whose end was `agreed`."""
-    before = ready.cloud.metadata(f"{ready.wanted.name}-service").get(STATED, [])
+    before = ready.cloud.metadata(f"{ready.wanted.name}-service").get(STATED_HERE, [])
     return sorted(set(before) - set(ready.wanted.stated) - agreed)
 
 
@@ -156,7 +155,7 @@ def destroy(ready: Ready, asked: argparse.Namespace) -> None:
             f"Nothing was changed. --data deletes every memory of {name} in account {account} for good: say so again with "
             f"--erase-everything-of {name}@{account}"
         )
-    _pack(wanted)
+    make_package(PACKAGE, cache=None)  # a description is enough to delete
     _describe(wanted)
     _say(f"Deleting {name}-service ...")
     _cdk("destroy", f"{name}-service", *AS_DESCRIBED, "--force")

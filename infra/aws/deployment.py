@@ -11,6 +11,10 @@ LOG_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 180, 365, 731, 3653)
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{1,20}[a-z0-9]$")]
 
 
+STATED_HERE = "Palimpsest:stated"
+"""Where the template of a deployed stack tells which settings were stated: by their names, never by their values."""
+
+
 class Deployment(BaseModel):
     """Immutable. The fields up to `burst` are PALIMPSEST_DEPLOY_ and their names."""
 

@@ -6,13 +6,21 @@ refused here, before anything is changed.
 """
 
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from chalicelib.bootstrap import parts_of
-from chalicelib.settings import FOR_DEPLOYMENT, OF_OTHERS, PREFIX, Settings, SettingsError, secret_names
+from chalicelib.settings import (
+    FOR_DEPLOYMENT,
+    OF_OTHERS,
+    PREFIX,
+    Settings,
+    SettingsError,
+    is_loopback,
+    secret_names,
+    stated_in,
+)
 from infra.aws.deployment import STATED, Deployment
 
 LAPTOP = frozenset({"allow_remote", "data", "host", "port", "threads"})
@@ -78,11 +86,7 @@ def _checked(own: Mapping[str, str]) -> Deployment:
 
 
 def _stated(environ: Mapping[str, str], prefix: str, but: tuple[str, ...]) -> dict[str, str]:
-    return {
-        name.removeprefix(prefix).lower(): value.strip()
-        for name, value in environ.items()
-        if name.startswith(prefix) and not name.startswith(but or "\0") and value.strip()
-    }
+    return {name: value.strip() for name, value in stated_in(environ, prefix, but=but).items()}
 
 
 def _unknown(own: Mapping[str, str]) -> Iterator[str]:
@@ -111,16 +115,8 @@ def _unreachable(settings: Mapping[str, str], environ: Mapping[str, str]) -> Ite
     if environ.get("AWS_ENDPOINT_URL"):
         return
     for name in URLS:
-        host = urlsplit(settings.get(name, "")).hostname or ""
-        if host == "localhost" or _is_loopback(host):
+        if is_loopback(urlsplit(settings.get(name, "")).hostname or ""):
             yield f"{PREFIX}{name.upper()}: functions in the cloud cannot reach an address of this machine."
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def _startable(settings: Mapping[str, str]) -> Settings:

@@ -8,7 +8,7 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from chalicelib.settings import FOR_CLI, PREFIX, Secret, SettingsError, Url
+from chalicelib.settings import FOR_CLI, PREFIX, Secret, SettingsError, Url, stated_in
 
 
 class CliSettings(BaseModel):
@@ -24,11 +24,7 @@ class CliSettings(BaseModel):
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] = os.environ) -> Self:
         """The settings that `environ` states. Raises SettingsError, which names what is wrong and never its value."""
-        stated = {
-            name.removeprefix(FOR_CLI).lower(): value
-            for name, value in environ.items()
-            if name.startswith(FOR_CLI) and value.strip()
-        }
+        stated = stated_in(environ, FOR_CLI)
         if "data" in stated:
             raise SettingsError(f"{FOR_CLI}DATA: there is no such setting. Is {PREFIX}DATA meant?")
         if environ.get(f"{PREFIX}DATA", "").strip():

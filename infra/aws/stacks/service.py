@@ -17,12 +17,11 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct
 
 from chalicelib.stores.dynamodb.tables import MEMORY
-from infra.aws.deployment import Deployment
+from infra.aws.deployment import STATED_HERE, Deployment
 from infra.aws.functions import CLEANUP, FUNCTIONS, INBOX, RECONCILE, STREAM, SWEEP, Function, On
 from infra.aws.gateway import GATEWAY_RESPONSES
 from infra.aws.package import Package
 from infra.aws.stacks.data import DataStack
-from infra.aws.stated import STATED
 
 RECORDS = 100
 MESSAGES = 10
@@ -63,7 +62,7 @@ class ServiceStack(Stack):
         )
         self._wanted = wanted
         self._data = data
-        self.template_options.metadata = {STATED: list(wanted.stated)}
+        self.template_options.metadata = {STATED_HERE: list(wanted.stated)}
         self.app = CfnInclude(self, "App", template_file=str(_template(package)))
         code = assets.Asset(self, "Code", path=str(package.code))
         for function in FUNCTIONS:
