@@ -58,6 +58,7 @@ class Laptop(Caller):
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
+                preexec_fn=_hear_every_signal,  # noqa: PLW1509 - no lock is held
             )
 
     def start(self) -> "Laptop":
@@ -113,6 +114,12 @@ class Laptop(Caller):
             with suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait(END_S)
+
+
+def _hear_every_signal() -> None:
+    """As from a terminal: under `nohup` a process is started deaf to SIGHUP, and the service leaves it so."""
+    for kind in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+        signal.signal(kind, signal.SIG_DFL)
 
 
 @contextmanager
