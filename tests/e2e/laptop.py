@@ -58,7 +58,7 @@ class Laptop(Caller):
                 stdout=out,
                 stderr=err,
                 start_new_session=True,
-                preexec_fn=_hear_every_signal,  # noqa: PLW1509 - no lock is held
+                preexec_fn=_hear_every_signal,
             )
 
     def start(self) -> "Laptop":
