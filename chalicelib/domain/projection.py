@@ -10,7 +10,9 @@ from chalicelib.domain.memory import Memory
 from chalicelib.domain.scope import Space
 
 Leg = Literal["words", "context_words", "meaning", "context_meaning"]
-ALL_LEGS: frozenset[Leg] = frozenset({"words", "context_words", "meaning", "context_meaning"})
+OWN_LEGS: frozenset[Leg] = frozenset({"words", "meaning"})
+"""Those of the memory itself, without what was said before it."""
+ALL_LEGS: frozenset[Leg] = OWN_LEGS | {"context_words", "context_meaning"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class IndexQuery:
-    """One search. Without `vector` only the two legs of words run."""
+    """One search, by the `legs` asked for. Without `vector` only those of words run."""
 
     text: str
     filter: MemoryFilter

@@ -34,6 +34,9 @@ class SpaceRecord(BaseModel):
     """When cleanup moved memories to the trash, in the last 24 hours at least: its daily limit (M28)."""
     imported: Id | None = None
     """The export that was brought here, if any: the only one of which more may come."""
+    with_context: bool = True
+    """Whether a memory here may have a context. Where none has, searches need not look for any. Said before the first
+    is stored, and never taken back; a record that does not say so was made before it was asked."""
 
 
 class Vector(BaseModel):

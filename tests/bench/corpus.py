@@ -72,10 +72,12 @@ _LANGUAGES = {name: _Language(words.split(), _SYLLABLES[name]) for name, words i
 
 
 class Corpus:
-    """An endless source of texts; the same seed gives the same ones."""
+    """An endless source of texts; the same seed gives the same ones. `plain`: memories that come from no
+    conversation, so that nothing was said before them."""
 
-    def __init__(self, seed: int = 1) -> None:
+    def __init__(self, seed: int = 1, *, plain: bool = False) -> None:
         self._chance = random.Random(seed)
+        self.plain = plain
 
     def text(self) -> str:
         """One sentence of 6 to 24 words, in one language."""
@@ -95,6 +97,9 @@ class Corpus:
     def drafts(self, count: int, *, start: int = 0) -> Iterator[dict[str, Any]]:
         """`count` memories as HTTP takes them, from place `start` on: turns of conversations of TURNS turns."""
         for place in range(start, start + count):
+            if self.plain:
+                yield {"text": self.text(), "importance": self._chance.randint(1, 10)}
+                continue
             conversation, position = divmod(place, TURNS)
             yield {
                 "text": self.text(),

@@ -10,13 +10,17 @@ ENGINES = ("embedded", "opensearch")
 
 
 @contextmanager
-def engine(name: str) -> Iterator[dict[str, str]]:
-    """The environment that makes the service use this engine, which runs inside the block.
+def engine(name: str, own: str | None = None) -> Iterator[dict[str, str]]:
+    """The environment that makes the service use this engine, which runs inside the block. `own`: the URL of an empty
+    OpenSearch that runs already, to be taken in its place.
 
     Raises NotThereError when OpenSearch is not set up.
     """
     if name == "embedded":
         yield {"PALIMPSEST_SEARCH": "embedded"}
+        return
+    if own is not None:
+        yield {"PALIMPSEST_SEARCH": "opensearch", "PALIMPSEST_OPENSEARCH_URL": own}
         return
     folder = shared_services.begin_run()
     os.environ.setdefault(

@@ -8,7 +8,7 @@ from chalicelib.domain.category import CATEGORIES_MAX, Category, folded
 from chalicelib.domain.change import Change, Operation
 from chalicelib.domain.drafts import CategoryEdit, NewCategory, said
 from chalicelib.domain.ids import new_id
-from chalicelib.domain.records import CategoryWrite, Commit, SpaceRecord, SpaceWrite
+from chalicelib.domain.records import CategoryWrite, Commit, SpaceWrite
 from chalicelib.domain.scope import Actor, Right, Scope, SpaceKind
 from chalicelib.domain.shown import show_category
 from chalicelib.errors import ConflictError, ForbiddenError, InvalidError, NotFoundError, StaleVersionError
@@ -176,14 +176,8 @@ class Categories:
             category.id if default else (None if default is False and present == category.id else present)
         )
         if here.record is None:
-            models = (self.embedding.fingerprint,) if self.embedding.serves(here.scope.space) else ()
-            first = SpaceRecord(
-                space=here.scope.space.key,
-                created_at=here.now,
-                default_category=wanted,
-                embedded_with=tuple(model for model in models if model),
-            )
-            return SpaceWrite(record=first, expected=None)
+            first = self.embedding.first_record(here.scope.space, here.now)
+            return SpaceWrite(record=first.model_copy(update={"default_category": wanted}), expected=None)
         changed = here.record.model_copy(
             update={"default_category": wanted, "version": here.record.version + 1}
         )

@@ -18,9 +18,13 @@ from chalicelib.errors import (
     InvalidError,
     NotFoundError,
     StaleVersionError,
+    StoreError,
     UnauthenticatedError,
 )
 from chalicelib.ports import AccountStore, Clock, MemoryStore
+
+TRIES = 5
+"""Times that a space's record is looked at anew when others change it meanwhile."""
 
 
 def require(scope: Scope | None, right: Right) -> None:
@@ -159,3 +163,18 @@ class Spaces:
         with suppress(StaleVersionError):  # somebody else did, or the next write will
             self.store.commit(scope, Commit(spaces=(SpaceWrite(record=changed, expected=record.version),)))
         return self.look(scope, Right.WRITE, now)
+
+    def expect_contexts(self, here: Surroundings, first: SpaceRecord) -> Surroundings:
+        """The same surroundings, of a space whose record says that memories may have a context: recorded before the
+        first of them is stored, so that no search misses one. `first`: the record of a space that has none yet.
+        Raises StoreError."""
+        for _ in range(TRIES):
+            if here.record is not None and here.record.with_context:
+                return here
+            expected = here.record.version if here.record else None
+            update = {"with_context": True, "version": (expected or 0) + 1}
+            record = (here.record or first).model_copy(update=update)
+            with suppress(StaleVersionError):  # somebody else changed it: look again
+                self.store.commit(here.scope, Commit(spaces=(SpaceWrite(record=record, expected=expected),)))
+            here = self.look(here.scope, Right.WRITE, here.now)
+        raise StoreError("the space's record is being changed by others")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from chalicelib.domain.embedding import text_hash
 from chalicelib.domain.memory import Memory
@@ -39,6 +40,11 @@ class Embedding:
     def serves(self, space: Space) -> bool:
         """Whether vectors are made here at all: never for communities of types 1-5 (C4)."""
         return self.embedder is not None and space.kind is not SpaceKind.COMMUNITY
+
+    def first_record(self, space: Space, at: datetime) -> SpaceRecord:
+        """The record of a space that holds no memory yet: whatever comes gets vectors of the model in use."""
+        models = (self.fingerprint,) if self.fingerprint is not None and self.serves(space) else ()
+        return SpaceRecord(space=space.key, created_at=at, embedded_with=models, with_context=False)
 
     @property
     def fingerprint(self) -> str | None:

@@ -154,8 +154,7 @@ class Jobs:
 
     def _with_model(self, scope: Scope, space: SpaceRecord | None, fingerprint: str) -> SpaceWrite:
         if space is None:
-            first = SpaceRecord(space=scope.space.key, created_at=self.clock(), embedded_with=(fingerprint,))
-            return SpaceWrite(record=first, expected=None)
+            return SpaceWrite(record=self.embedding.first_record(scope.space, self.clock()), expected=None)
         models = (*space.embedded_with, fingerprint)
         changed = space.model_copy(update={"embedded_with": models, "version": space.version + 1})
         return SpaceWrite(record=changed, expected=space.version)

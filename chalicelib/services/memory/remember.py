@@ -9,7 +9,7 @@ from chalicelib.domain.drafts import NewMemory
 from chalicelib.domain.ids import new_id
 from chalicelib.domain.memory import CONTEXT_MAX_CHARS, TEXT_MAX_BYTES, Memory, default_kind
 from chalicelib.domain.projection import IndexEntry
-from chalicelib.domain.records import Commit, MemoryWrite, SpaceRecord, SpaceWrite, Vector
+from chalicelib.domain.records import Commit, MemoryWrite, SpaceWrite, Vector
 from chalicelib.domain.scope import Right, Scope, SpaceKind
 from chalicelib.domain.secrets import looks_like_secret
 from chalicelib.errors import (
@@ -88,6 +88,8 @@ class Remember:
         first = self.store.reserve(here.scope, good) if good else 0
         planned = self._plan(here, drafts, first)
         memories = [plan for plan in planned if isinstance(plan, Memory)]
+        if any(memory.context for memory in memories):
+            here = self.spaces.expect_contexts(here, self.embedding.first_record(here.scope.space, here.now))
         vectors, degraded = self._vectors(here, memories)
         entries = self.embedding.entries(here.scope, memories, vectors)
         alike, blind = self._alike(here, entries)
@@ -180,17 +182,12 @@ class Remember:
             self.store.commit(here.scope, commit)
             return
         try:
-            self.store.commit(here.scope, commit.model_copy(update={"spaces": (self._new_space(here),)}))
+            made = SpaceWrite(record=self.embedding.first_record(here.scope.space, here.now), expected=None)
+            self.store.commit(here.scope, commit.model_copy(update={"spaces": (made,)}))
         except StaleVersionError as error:
             if error.targets and "space" not in error.targets:
                 raise
             self.store.commit(here.scope, commit)  # somebody else made the space meanwhile
-
-    def _new_space(self, here: Surroundings) -> SpaceWrite:
-        models = (self.embedding.fingerprint,) if self.embedding.serves(here.scope.space) else ()
-        known = tuple(model for model in models if model is not None)
-        space = SpaceRecord(space=here.scope.space.key, created_at=here.now, embedded_with=known)
-        return SpaceWrite(record=space, expected=None)
 
     def _answers(
         self,

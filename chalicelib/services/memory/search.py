@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
-from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
+from chalicelib.domain.projection import ALL_LEGS, OWN_LEGS, Hit, IndexEntry, IndexQuery
 from chalicelib.domain.query_facts import query_facts
 from chalicelib.domain.ranking import RankingWeights, rank
 from chalicelib.domain.recall_limits import Thresholds
@@ -90,9 +90,9 @@ class Finder:
         how = self._how(here, text)
         fresh, behind = self._fresh(here)
         depth = max(self.depth, limit)
-        queries = [self._query(text, wanted, how, fresh, depth)]
+        queries = [self._query(here, text, wanted, how, fresh, depth)]
         if also is not None:
-            queries.append(self._query(text, also, how, fresh, depth=50))
+            queries.append(self._query(here, text, also, how, fresh, depth=50))
         try:
             answers = self.index.search(here.scope, queries)
             if how.vector is not None and any(map(_lacks_vectors, queries, answers)):
@@ -100,7 +100,7 @@ class Finder:
             gate = self._gate(here, text, how)
             found = self._best(here, answers[0], wanted, limit, gate)
             if how.vector is None and len(found) < limit and len(answers[0]) >= depth:
-                [deeper] = self.index.search(here.scope, [self._query(text, wanted, how, fresh, DEEP)])
+                [deeper] = self.index.search(here.scope, [self._query(here, text, wanted, how, fresh, DEEP)])
                 gate = self._gate(here, text, how)
                 found = self._best(here, deeper, wanted, limit, gate)
         except SearchIndexError as error:
@@ -144,18 +144,21 @@ class Finder:
 
     def _query(
         self,
+        here: Surroundings,
         text: str,
         wanted: MemoryFilter,
         how: _How,
         fresh: Sequence[IndexEntry],
         depth: int,
     ) -> IndexQuery:
+        with_context = here.record is None or here.record.with_context
         return IndexQuery(
             text=text,
             filter=wanted,
             depth=depth + len(wanted.exclude),
             model=how.model,
             vector=how.vector,
+            legs=ALL_LEGS if with_context else OWN_LEGS,
             fresh=tuple(fresh),
         )
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from chalicelib.domain.category import folded
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
-from chalicelib.domain.projection import Hit, IndexEntry, IndexQuery
+from chalicelib.domain.projection import OWN_LEGS, Hit, IndexEntry, IndexQuery
 from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.domain.scope import Scope
 from chalicelib.domain.vitality import Retention
@@ -58,7 +58,7 @@ class Similar:
                     depth=_DEPTH,
                     model=model if vector else None,
                     vector=vector,
-                    legs=frozenset({"words", "meaning"}),
+                    legs=OWN_LEGS,
                     fresh=(*fresh, *entries[:place]),
                 )
             )

@@ -143,14 +143,14 @@ class TakeIn:
         return commit.model_copy(update={"spaces": (write,), "changes": (*commit.changes, *told)})
 
     def _first(self, here: Surroundings, source: MovedSpace, stored: SpaceRecord | None) -> SpaceRecord:
-        model = self.embedding.fingerprint if self.embedding.serves(here.scope.space) else None
-        return SpaceRecord(
-            space=here.scope.space.key,
-            created_at=source.created_at,
-            default_category=stored.default_category if stored and source.default_category else None,
-            embedded_with=(model,) if model else (),
-            trashed_at=tuple(at for at in source.trashed_at if at <= here.now),
-            imported=source.export,
+        first = self.embedding.first_record(here.scope.space, source.created_at)
+        return first.model_copy(
+            update={
+                "default_category": stored.default_category if stored and source.default_category else None,
+                "trashed_at": tuple(at for at in source.trashed_at if at <= here.now),
+                "imported": source.export,
+                "with_context": True,
+            }
         )
 
     # ------------------------------------------------------------------ what is there

@@ -1,13 +1,22 @@
 """Search and recall: the right memories, explained, within the budget, never those of others."""
 
+from datetime import UTC, datetime
+
 import pytest
 
 from chalicelib.bootstrap import Parts
 from chalicelib.domain.drafts import Edit, Ending, NewMemory, Recall, Search
-from chalicelib.domain.projection import IndexEntry
+from chalicelib.domain.projection import ALL_LEGS, OWN_LEGS, IndexEntry, Leg
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
+from chalicelib.domain.records import SpaceRecord
 from chalicelib.domain.scope import Right
-from chalicelib.errors import ForbiddenError, InvalidError, StaleVersionError, StoreUnavailableError
+from chalicelib.errors import (
+    ForbiddenError,
+    InvalidError,
+    StaleVersionError,
+    StoreError,
+    StoreUnavailableError,
+)
 from chalicelib.providers.scripted import ScriptedEmbedder
 from chalicelib.services.memory.recall import FRAME
 from tests.fakes.world import READS, World
@@ -369,6 +378,87 @@ def test_a_memory_is_found_by_what_was_said_just_before_it() -> None:
     for _ in range(2):
         assert set(found(search(world, "Tom instrument"))) == {1, 2}
         world.settle()
+
+
+def say(world: World, position: int, text: str) -> None:
+    world.add(text, source={"conversation": "c", "position": position})
+
+
+def legs_asked(world: World, monkeypatch: pytest.MonkeyPatch, query: str) -> frozenset[Leg]:
+    """The legs that a search asks the index for."""
+    asked: list[frozenset[Leg]] = []
+    answer = world.parts.index.search
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            world.parts.index,
+            "search",
+            lambda scope, queries: asked.extend(query.legs for query in queries) or answer(scope, queries),
+        )
+        search(world, query)
+    return frozenset().union(*asked)
+
+
+@pytest.mark.parametrize("before", ["nothing", "a category", "a memory"])
+def test_what_was_said_before_is_looked_for_from_the_first_memory_that_has_it(
+    before: str, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A space whose memories have no context costs no search for one; none is missed in another."""
+    if before == "a category":
+        world.category(default=True)
+    if before == "a memory":
+        world.add("Tea is ready.")
+    if before != "nothing":
+        assert legs_asked(world, monkeypatch, "tea") == OWN_LEGS
+    say(world, 1, "Which instrument does Tom play?")
+    assert legs_asked(world, monkeypatch, "tea") == OWN_LEGS
+    say(world, 2, "The cello, since school.")
+    assert legs_asked(world, monkeypatch, "tea") == ALL_LEGS
+    for _ in range(2):
+        [item] = [
+            one
+            for one in search(world, "Tom instrument", explain=True)["items"]
+            if "cello" in one["memory"]["text"]
+        ]  # type: ignore[attr-defined]
+        assert item["legs"]["context_words"] > 0
+        world.settle()
+
+
+def test_a_record_that_does_not_say_whether_there_is_context_makes_searches_look_for_it() -> None:
+    assert SpaceRecord(space="personal#anna", created_at=datetime(2026, 1, 1, tzinfo=UTC)).with_context
+
+
+def test_the_first_context_is_not_missed_when_others_change_the_space_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(world, 1, "Which instrument does Tom play?")
+    commit, others = type(world.parts.memories).commit, iter(["Home", "Work"])
+
+    def beside_others(store: object, scope: object, unit: object) -> None:
+        if unit.spaces and unit.memories == () and (name := next(others, None)):  # type: ignore[attr-defined]
+            with monkeypatch.context() as patch:
+                patch.setattr(type(world.parts.memories), "commit", commit)
+                world.category(name)
+        commit(store, scope, unit)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(type(world.parts.memories), "commit", beside_others)
+    say(world, 2, "The cello, since school.")
+    assert next(others, None) is None
+    assert legs_asked(world, monkeypatch, "tea") == ALL_LEGS
+
+
+def test_a_space_that_others_keep_changing_takes_no_context_and_says_so(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(world, 1, "Which instrument does Tom play?")
+
+    def busy(*_: object) -> None:
+        raise StaleVersionError(("space",))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(world.parts.memories), "commit", busy)
+        with pytest.raises(StoreError, match="changed by others"):
+            say(world, 2, "The cello, since school.")
+    assert world.find("cello") == []
 
 
 def test_the_explanation_of_a_memory_without_source_names_only_its_own_words_and_meaning(
