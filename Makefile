@@ -85,7 +85,8 @@ format: .venv/.stamp-dev  ## format the code, and mend what the linter can mend
 	@$(PY) -m ruff check --fix .
 
 .PHONY: test
-test: setup-test check  ## set up, check, and run all tests with coverage
+test: setup-dev  ## set up, check, and run all tests with coverage
+	@$(MAKE) --jobs=2 setup-test check
 	@PALIMPSEST_TEST_ALL=1 $(PY) -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report= $(ARGS) || { \
 	  echo "What failed beside others is run once more, alone: it fails for good if it fails again."; \
 	  PALIMPSEST_TEST_ALL=1 $(PY) -m pytest --last-failed --last-failed-no-failures none --cov --cov-append --cov-report=; }

@@ -35,8 +35,8 @@ class SpaceRecord(BaseModel):
     imported: Id | None = None
     """The export that was brought here, if any: the only one of which more may come."""
     with_context: bool = True
-    """Whether a memory here may have a context. Where none has, searches need not look for any. Said before the first
-    is stored, and never taken back; a record that does not say so was made before it was asked."""
+    """False only where no memory was ever stored with a context: searches leave out the two legs of context there. Set
+    before the first such memory is stored, never unset. Records of earlier versions lack it and count as True."""
 
 
 class Vector(BaseModel):

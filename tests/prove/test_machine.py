@@ -107,10 +107,10 @@ class WritesDropped(Around):
 
 
 class HistoryDropped(Around):
-    """Records no restoring."""
+    """Records no moving to the trash."""
 
     def commit(self, scope: Scope, commit: Commit) -> None:
-        kept = tuple(change for change in commit.changes if change.op != "restore")
+        kept = tuple(change for change in commit.changes if change.op != "trash")
         self._part.commit(scope, commit.model_copy(update={"changes": kept}))
 
 

@@ -18,7 +18,6 @@ from chalicelib.errors import (
     InvalidError,
     NotFoundError,
     StaleVersionError,
-    StoreError,
     UnauthenticatedError,
 )
 from chalicelib.ports import AccountStore, Clock, MemoryStore
@@ -165,16 +164,19 @@ class Spaces:
         return self.look(scope, Right.WRITE, now)
 
     def expect_contexts(self, here: Surroundings, first: SpaceRecord) -> Surroundings:
-        """The same surroundings, of a space whose record says that memories may have a context: recorded before the
-        first of them is stored, so that no search misses one. `first`: the record of a space that has none yet.
-        Raises StoreError."""
+        """Surroundings whose record says that memories have a context: recorded before the first of them is stored, so
+        that no search misses one. `first`: the record of a space that has none yet. Raises StaleVersionError when
+        others keep changing the record."""
         for _ in range(TRIES):
             if here.record is not None and here.record.with_context:
                 return here
             expected = here.record.version if here.record else None
             update = {"with_context": True, "version": (expected or 0) + 1}
             record = (here.record or first).model_copy(update=update)
-            with suppress(StaleVersionError):  # somebody else changed it: look again
+            try:
                 self.store.commit(here.scope, Commit(spaces=(SpaceWrite(record=record, expected=expected),)))
-            here = self.look(here.scope, Right.WRITE, here.now)
-        raise StoreError("the space's record is being changed by others")
+            except StaleVersionError:
+                here = self.look(here.scope, Right.WRITE, here.now)
+            else:
+                return self.look(here.scope, Right.WRITE, here.now)
+        raise StaleVersionError(("space",))

@@ -42,7 +42,8 @@ class Embedding:
         return self.embedder is not None and space.kind is not SpaceKind.COMMUNITY
 
     def first_record(self, space: Space, at: datetime) -> SpaceRecord:
-        """The record of a space that holds no memory yet: whatever comes gets vectors of the model in use."""
+        """The record of a space that has none. Such a space holds no memory either (the first one comes with a
+        record), so whatever comes gets vectors of the model in use, and nothing has a context yet."""
         models = (self.fingerprint,) if self.fingerprint is not None and self.serves(space) else ()
         return SpaceRecord(space=space.key, created_at=at, embedded_with=models, with_context=False)
 

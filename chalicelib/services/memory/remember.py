@@ -55,7 +55,8 @@ class Remember:
     def add(self, scope: Scope, draft: NewMemory, request: Request) -> dict[str, Any]:
         """Store one memory. Answers `{memory, similar: [{memory, score}], recallable, …}`.
 
-        Raises InvalidError (unknown category), TooLargeError, ForbiddenError.
+        Raises InvalidError (unknown category), TooLargeError, ForbiddenError; StaleVersionError when others keep
+        changing the space's record.
         """
         added = self.add_many(scope, [draft], request)[0]
         if isinstance(added, PalimpsestError):

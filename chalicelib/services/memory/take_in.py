@@ -135,6 +135,8 @@ class TakeIn:
             return commit
         record = self._first(here, source, stored) if stored is None or begins else stored
         update: dict[str, Any] = {"version": stored.version + 1 if stored else 1}
+        if any(write.memory.context for write in commit.memories):
+            update["with_context"] = True
         if any(write.category.id == source.default_category for write in commit.categories):
             update["default_category"] = source.default_category
         record = record.model_copy(update=update)
@@ -149,7 +151,7 @@ class TakeIn:
                 "default_category": stored.default_category if stored and source.default_category else None,
                 "trashed_at": tuple(at for at in source.trashed_at if at <= here.now),
                 "imported": source.export,
-                "with_context": True,
+                "with_context": stored is not None and stored.with_context,
             }
         )
 

@@ -105,6 +105,46 @@ def test_what_was_brought_can_be_read_searched_undone_and_goes_on(there: Install
     assert there.post(MEMORIES, {"text": "Grass is green."}).json["memory"]["number"] == 8
 
 
+def test_a_context_that_was_brought_is_searched_and_none_is_missed_where_one_is_awaited(
+    there: Installation,
+) -> None:
+    """The record says that there are contexts from the page on that brings the first; and goes on saying so where
+    somebody is about to store one."""
+    life = lived(1, 0)
+    post = life.client.post
+    for position, said in enumerate(["Which instrument does Tom play?", "The cello, since school."]):
+        post(MEMORIES, {"text": said, "source": {"conversation": "c", "position": position}})
+    plain, spoken = another(), there
+    records = export(life.client)
+    whole, *items = records
+    second = [one for one in items if one.get("number") == 2]
+    first = [one for one in items if one not in second]
+    assert send(spoken, whole, first).status == 200
+    assert not with_context(spoken)
+    assert send(spoken, whole, second).status == 200
+    assert with_context(spoken)
+    spoken.world.settle()
+    [tom] = [
+        one
+        for one in spoken.post(f"{SPACE}/search", {"query": "Tom instrument", "explain": True}).json["items"]
+        if one["memory"]["number"] == 2
+    ]
+    assert tom["legs"]["context_words"] > 0
+
+    here = plain.world.services.remember.spaces.look_to_write(plain.world.scope(), plain.world.now)
+    plain.world.services.remember.spaces.expect_contexts(
+        here, plain.world.services.remember.embedding.first_record(here.scope.space, plain.world.now)
+    )
+    assert send(plain, whole, first).status == 200
+    assert with_context(plain)
+
+
+def with_context(client: Installation) -> bool:
+    record = client.world.parts.memories.space(client.world.scope())
+    assert record is not None
+    return record.with_context
+
+
 def test_its_vectors_are_made_where_it_comes_to(there: Installation) -> None:
     life = lived()
     bring(there, export(life.client))

@@ -14,10 +14,10 @@ from chalicelib.errors import (
     ForbiddenError,
     InvalidError,
     StaleVersionError,
-    StoreError,
     StoreUnavailableError,
 )
 from chalicelib.providers.scripted import ScriptedEmbedder
+from chalicelib.services.memory import search as service
 from chalicelib.services.memory.recall import FRAME
 from tests.fakes.world import READS, World
 
@@ -423,6 +423,29 @@ def test_what_was_said_before_is_looked_for_from_the_first_memory_that_has_it(
         world.settle()
 
 
+def test_a_context_in_a_later_part_of_a_batch_is_looked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafts = [NewMemory(text=f"fact {number}") for number in range(1, 40)]
+    drafts.append(NewMemory(text="The cello.", context="Which instrument does Tom play?"))
+    world.services.remember.add_many(world.scope(), drafts, world.request())
+    assert legs_asked(world, monkeypatch, "tea") == ALL_LEGS
+    assert 40 in found(search(world, "Tom instrument"))
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_where_there_is_no_context_looking_for_it_changes_no_answer(
+    kitchen: World, settled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if settled:
+        kitchen.settle()
+    queries = ("peanuts Marie", "who plays an instrument", "kitchen garden", "cello in the cellar")
+    asked = [search(kitchen, query, explain=True) for query in queries]
+    monkeypatch.setattr(service, "OWN_LEGS", ALL_LEGS)
+    assert legs_asked(kitchen, monkeypatch, "tea") == ALL_LEGS
+    assert [search(kitchen, query, explain=True) for query in queries] == asked
+
+
 def test_a_record_that_does_not_say_whether_there_is_context_makes_searches_look_for_it() -> None:
     assert SpaceRecord(space="personal#anna", created_at=datetime(2026, 1, 1, tzinfo=UTC)).with_context
 
@@ -431,7 +454,7 @@ def test_the_first_context_is_not_missed_when_others_change_the_space_meanwhile(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     say(world, 1, "Which instrument does Tom play?")
-    commit, others = type(world.parts.memories).commit, iter(["Home", "Work"])
+    commit, others = type(world.parts.memories).commit, iter(["Home", "Work", "Garden", "Tea"])
 
     def beside_others(store: object, scope: object, unit: object) -> None:
         if unit.spaces and unit.memories == () and (name := next(others, None)):  # type: ignore[attr-defined]
@@ -456,7 +479,7 @@ def test_a_space_that_others_keep_changing_takes_no_context_and_says_so(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(world.parts.memories), "commit", busy)
-        with pytest.raises(StoreError, match="changed by others"):
+        with pytest.raises(StaleVersionError):
             say(world, 2, "The cello, since school.")
     assert world.find("cello") == []
 
