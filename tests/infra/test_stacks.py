@@ -9,9 +9,9 @@ import pytest
 
 from chalicelib.settings import Settings, SettingsError, secret_names
 from chalicelib.stores.dynamodb.tables import DEFINITIONS
+from infra.aws import gateway
 from infra.aws.acknowledged import ACKNOWLEDGED
 from infra.aws.functions import FUNCTIONS
-from infra.aws.gateway import GATEWAY_RESPONSES
 from infra.aws.wanted import wanted
 from tests.infra.expanded import Expanded, expanded, findings, made_of, named
 
@@ -308,10 +308,8 @@ def test_another_secret_makes_other_functions_and_the_same_one_does_not() -> Non
 
 
 def test_even_the_gateways_own_errors_have_our_form(plain: Expanded) -> None:
-    answers = {
-        one["Properties"]["ResponseType"]: one["Properties"]
-        for one in plain.resources("AWS::ApiGateway::GatewayResponse").values()
-    }
+    (api,) = plain.resources("AWS::ApiGateway::RestApi").values()
+    answers = api["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
     assert {
         "DEFAULT_4XX",
         "DEFAULT_5XX",
@@ -319,11 +317,33 @@ def test_even_the_gateways_own_errors_have_our_form(plain: Expanded) -> None:
         "MISSING_AUTHENTICATION_TOKEN",
         "INTEGRATION_TIMEOUT",
     } <= set(answers)
-    for response in GATEWAY_RESPONSES:
-        body = json.loads(answers[response.kind]["ResponseTemplates"]["application/json"])
+    for response in gateway.GATEWAY_RESPONSES:
+        body = json.loads(answers[response.kind]["responseTemplates"]["application/json"])
         assert set(body) == {"error"}
         assert set(body["error"]) == {"code", "message", "details"}
         assert re.fullmatch("[a-z_]+", body["error"]["code"])
+
+
+def test_the_gateway_keeps_its_own_status_where_it_has_many_reasons(plain: Expanded) -> None:
+    (api,) = plain.resources("AWS::ApiGateway::RestApi").values()
+    answers = api["Properties"]["Body"]["x-amazon-apigateway-gateway-responses"]
+    assert {kind for kind, answer in answers.items() if "statusCode" not in answer} == {
+        "DEFAULT_4XX",
+        "DEFAULT_5XX",
+    }
+    assert answers["THROTTLED"]["statusCode"] == "429"
+    assert answers["THROTTLED"]["responseParameters"] == {"gatewayresponse.header.Retry-After": "'1'"}
+
+
+def test_another_answer_of_the_gateway_is_deployed(plain: Expanded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gateway goes on answering as it was deployed last: a changed answer alone has to deploy anew."""
+
+    def deployed(found: Expanded) -> set[str]:
+        return set(found.resources("AWS::ApiGateway::Deployment"))
+
+    assert deployed(expanded(DEPLOY_LOG_DAYS="60")) == deployed(plain)
+    monkeypatch.setattr(gateway, "GATEWAY_RESPONSES", gateway.GATEWAY_RESPONSES[:-1])
+    assert deployed(expanded(DEPLOY_LOG_DAYS="3653")) != deployed(plain)
 
 
 def test_the_gateway_throttles_traces_and_logs_routes_without_paths(plain: Expanded) -> None:

@@ -144,24 +144,25 @@ class Spaces:
         require(scope, right)
         return Surroundings(scope, now or self.clock(), self.store, self.accounts)
 
-    def look_to_write(self, scope: Scope, now: datetime) -> Surroundings:
-        """The surroundings of a caller who is about to change memories. What is written now gets no vectors of models
-        other than the one in use: theirs are complete no longer, and that is recorded first (A6). In a space that was
-        made under another model, or none, and holds no memory yet, those of the one in use are. Raises
-        ForbiddenError."""
-        here = self.look(scope, Right.WRITE, now)
+    def about_to_write(self, here: Surroundings) -> Surroundings:
+        """Surroundings of a caller whose next step changes memories; asked last, since what is refused changes nothing.
+        What is written now gets no vectors of models other than the one in use: theirs are complete no longer, and that
+        is recorded first (A6). In a space that was made under another model, or none, and holds no memory yet, those
+        of the one in use are."""
         record = here.record
         if record is None:
             return here
         kept = tuple(model for model in record.embedded_with if model == self.model)
-        if not kept and self.model is not None and not self.store.page(scope, after=None, limit=1):
+        if not kept and self.model is not None and not self.store.page(here.scope, after=None, limit=1):
             kept = (self.model,)
         if kept == record.embedded_with:
             return here
         changed = record.model_copy(update={"embedded_with": kept, "version": record.version + 1})
         with suppress(StaleVersionError):  # somebody else did, or the next write will
-            self.store.commit(scope, Commit(spaces=(SpaceWrite(record=changed, expected=record.version),)))
-        return self.look(scope, Right.WRITE, now)
+            self.store.commit(
+                here.scope, Commit(spaces=(SpaceWrite(record=changed, expected=record.version),))
+            )
+        return self.look(here.scope, Right.WRITE, here.now)
 
     def expect_contexts(self, here: Surroundings, first: SpaceRecord) -> Surroundings:
         """Surroundings whose record says that memories have a context: recorded before the first of them is stored, so

@@ -40,12 +40,13 @@ class MergeMemories:
         )
 
     def _merge(self, scope: Scope, draft: Merge, request: Request) -> dict[str, Any]:
-        here = self.spaces.look_to_write(scope, request.now)
+        here = self.spaces.look(scope, Right.WRITE, request.now)
         if len(draft.text.encode()) > TEXT_MAX_BYTES:
             raise TooLargeError(
                 f"text: at most {TEXT_MAX_BYTES:,} bytes of UTF-8", field="text", max=TEXT_MAX_BYTES
             )
         old = self._fit_to_merge(here, draft)
+        here = self.spaces.about_to_write(here)
         merged = _merged(here, draft, old, self.store.reserve(scope, 1))
         ended = [_ended(here, memory, merged.number) for memory in old]
         group = new_id("grp")

@@ -131,23 +131,39 @@ class Reconciler:
     def compare(
         self, space: Space, *, sample: int | None = None, chance: random.Random | None = None
     ) -> Differences:
-        """Compare a space, whole or (`sample`) that many memories from a random place on, and repair what differs.
+        """Compare a space, whole or (`sample`) that many memories at least, from a random place on and then from the
+        first, and repair what differs. A space that holds no more than `sample` is compared whole.
 
         What the index is only behind with (`unprojected`), or is changed meanwhile, is left to the projector. Raises
         SearchIndexError, StoreError.
         """
         scope = pass_scope(space, "reconciler")
         found = Differences()
-        after = self._somewhere(scope, chance or random.Random()) if sample else 0  # noqa: S311 - a sample, no secret
+        begin = self._somewhere(scope, chance or random.Random()) if sample else 0  # noqa: S311 - a sample, no secret
         behind = set(self.store.unprojected(scope, 10_000))
-        while sample is None or found.checked < sample:
-            memories = self.store.page(scope, after=after, limit=STEP)
-            last = memories[-1].number if memories else None
-            self._compare(scope, memories, self._indexed(scope, after, last), behind, found)
-            if last is None:
-                break
-            after = last
+        self._compare_from(scope, begin, None, sample, behind, found)
+        if begin:
+            self._compare_from(scope, 0, begin, sample, behind, found)
         return found
+
+    def _compare_from(
+        self,
+        scope: Scope,
+        after: int,
+        until: int | None,
+        sample: int | None,
+        behind: set[int],
+        found: Differences,
+    ) -> None:
+        """Compare what comes after `after`, up to `until` (inclusive; None: to the end), if not enough is compared."""
+        while sample is None or found.checked < sample:
+            page = self.store.page(scope, after=after, limit=STEP)
+            memories = [memory for memory in page if until is None or memory.number <= until]
+            last = memories[-1].number if memories else until
+            self._compare(scope, memories, self._indexed(scope, after, last), behind, found)
+            if not memories or last is None:
+                return
+            after = last
 
     def _somewhere(self, scope: Scope, chance: random.Random) -> int:
         newest = self.store.page(scope, after=None, limit=1, newest_first=True)

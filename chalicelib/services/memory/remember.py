@@ -70,7 +70,7 @@ class Remember:
 
         Every part of the batch that fits into one transaction is done once, however often it is asked for.
         """
-        here = self.spaces.look_to_write(scope, request.now)
+        here = self.spaces.look(scope, Right.WRITE, request.now)
         results: list[Added] = []
         for index, chunk in enumerate(_chunks(drafts)):
             part = request.part(index)
@@ -89,6 +89,8 @@ class Remember:
         first = self.store.reserve(here.scope, good) if good else 0
         planned = self._plan(here, drafts, first)
         memories = [plan for plan in planned if isinstance(plan, Memory)]
+        if memories:
+            here = self.spaces.about_to_write(here)
         if any(memory.context for memory in memories):
             here = self.spaces.expect_contexts(here, self.embedding.first_record(here.scope.space, here.now))
         vectors, degraded = self._vectors(here, memories)

@@ -124,11 +124,12 @@ class Revise:
 
         def work() -> dict[str, Any]:
             for _ in range(TRIES):
-                here = self.spaces.look_to_write(scope, request.now)
+                here = self.spaces.look(scope, Right.WRITE, request.now)
                 if scope.actor.kind == "model":
                     raise ForbiddenError("a model moves to the trash; only a person erases")
                 memory = here.existing(number)
                 _check_version(here, memory, version)
+                here = self.spaces.about_to_write(here)
                 try:
                     self._clear_context_of_others(here, number)
                     answer = self._erase(here, memory, request)
@@ -202,10 +203,12 @@ class Revise:
         request: Request,
     ) -> dict[str, Any]:
         for _ in range(TRIES):
-            here = self.spaces.look_to_write(scope, request.now)
+            here = self.spaces.look(scope, Right.WRITE, request.now)
             memory = here.existing(number)
             _check_version(here, memory, version)
-            changed = _next(evolve(here, memory), {}, here)
+            evolved = evolve(here, memory)
+            here = self.spaces.about_to_write(here)
+            changed = _next(evolved, {}, here)
             change = of_memory(changed, op, scope.actor, new_id("grp"))
             outcome = {"target": change.target, "version": change.version}
             commit = Commit(

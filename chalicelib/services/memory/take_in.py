@@ -90,7 +90,7 @@ class TakeIn:
         """
 
         def work() -> dict[str, Any]:
-            here = self.spaces.look_to_write(scope, request.now)
+            here = self.spaces.look(scope, Right.WRITE, request.now)
             source = draft.space
             if source.kind is not scope.space.kind:
                 raise InvalidError("space.kind", f"is not the kind of the space {scope.space.name}")
@@ -101,6 +101,7 @@ class TakeIn:
             self._begun(scope, source)
             self._in_the_way(scope, _arriving(here, draft))
             known = self._check(scope, bundles)
+            here = self.spaces.about_to_write(here)
             if self.store.last_number(scope) < source.last_number:
                 self.store.pass_numbers(scope, source.last_number)
             tally = _Tally()

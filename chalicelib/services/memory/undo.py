@@ -44,7 +44,7 @@ class Undo:
         )
 
     def _undo(self, scope: Scope, change_id: str, request: Request) -> dict[str, Any]:
-        here = self.spaces.look_to_write(scope, request.now)
+        here = self.spaces.look(scope, Right.WRITE, request.now)
         parsed = parse_id(change_id)
         change = self.store.change(scope, *parsed) if parsed else None
         if change is None:
@@ -69,11 +69,12 @@ class Undo:
             changes=tuple(changes),
             idempotency=record(request, outcome),
         )
+        self.spaces.about_to_write(here)
         try:
             self.store.commit(scope, commit)
         except StaleVersionError:
             raise ConflictError("it is being changed by others; try again", change=change_id) from None
-        here = self.spaces.look_to_write(scope, request.now)
+        here = self.spaces.look(scope, Right.WRITE, request.now)
         return _answer(here, change_id, changes)
 
     def _memory_before(self, here: Surroundings, change: Change) -> MemoryWrite:

@@ -17,9 +17,9 @@ from aws_cdk.cloudformation_include import CfnInclude
 from constructs import Construct
 
 from chalicelib.stores.dynamodb.tables import MEMORY
+from infra.aws import gateway
 from infra.aws.deployment import STATED_HERE, Deployment
 from infra.aws.functions import CLEANUP, FUNCTIONS, INBOX, RECONCILE, STREAM, SWEEP, Function, On
-from infra.aws.gateway import GATEWAY_RESPONSES
 from infra.aws.package import Package
 from infra.aws.stacks.data import DataStack
 
@@ -195,18 +195,6 @@ class ServiceStack(Stack):
             ],
         )
         api.add_resource_dependency(self._gateway_may_log())
-        for response in GATEWAY_RESPONSES:
-            apigateway.CfnGatewayResponse(
-                self,
-                f"On{response.kind.title().replace('_', '')}",
-                rest_api_id=self._api_id(),
-                response_type=response.kind,
-                status_code=str(response.status),
-                response_templates={"application/json": response.body()},
-                response_parameters={
-                    f"gatewayresponse.header.{name}": f"'{value}'" for name, value in response.headers.items()
-                },
-            )
 
     def _gateway_may_log(self) -> apigateway.CfnAccount:
         """One of a whole region; it stays when the stack goes, since others may use it."""
@@ -288,8 +276,10 @@ class ServiceStack(Stack):
 
 
 def _template(package: Package) -> Path:
-    """The packaged app without what this stack says better: its one role for all, and its outputs."""
+    """The packaged app without what this stack says better: its one role for all, and its outputs. Its API's
+    definition says what the gateway answers by itself, too."""
     template = json.loads(package.template.read_text())
+    template["Resources"]["RestAPI"]["Properties"]["DefinitionBody"] |= gateway.defined()
     del template["Resources"]["DefaultRole"]
     template.pop("Outputs", None)
     for resource in template["Resources"].values():

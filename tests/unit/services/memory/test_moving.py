@@ -14,7 +14,7 @@ from chalicelib.domain.change import Change
 from chalicelib.domain.drafts import Edit
 from chalicelib.domain.moving import memory_record
 from chalicelib.domain.records import Commit
-from chalicelib.domain.scope import Scope, Space
+from chalicelib.domain.scope import Right, Scope, Space
 from chalicelib.errors import StaleVersionError, StoreUnavailableError
 from chalicelib.services.cursors import Place, write_cursor
 from chalicelib.services.memory import bundles
@@ -131,7 +131,7 @@ def test_a_context_that_was_brought_is_searched_and_none_is_missed_where_one_is_
     ]
     assert tom["legs"]["context_words"] > 0
 
-    here = plain.world.services.remember.spaces.look_to_write(plain.world.scope(), plain.world.now)
+    here = plain.world.services.remember.spaces.look(plain.world.scope(), Right.WRITE)
     plain.world.services.remember.spaces.expect_contexts(
         here, plain.world.services.remember.embedding.first_record(here.scope.space, plain.world.now)
     )

@@ -1,11 +1,12 @@
 """Search and recall: the right memories, explained, within the budget, never those of others."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 from chalicelib.bootstrap import Parts
-from chalicelib.domain.drafts import Edit, Ending, NewMemory, Recall, Search
+from chalicelib.domain.drafts import Edit, Ending, Merge, NewMemory, Recall, Search
 from chalicelib.domain.projection import ALL_LEGS, OWN_LEGS, IndexEntry, Leg
 from chalicelib.domain.recall_limits import RecallLimits, Thresholds
 from chalicelib.domain.records import SpaceRecord
@@ -13,6 +14,7 @@ from chalicelib.domain.scope import Right
 from chalicelib.errors import (
     ForbiddenError,
     InvalidError,
+    PalimpsestError,
     StaleVersionError,
     StoreUnavailableError,
 )
@@ -518,6 +520,32 @@ def test_what_was_written_without_the_model_makes_its_vectors_incomplete(world: 
     world.reindex()
     answer = search(world, "cat called")
     assert (found(answer), answer["matched_by"], answer["degraded"]) == ([1], "meaning", None)
+
+
+def test_what_is_refused_leaves_the_vectors_complete(world: World) -> None:
+    """SPEC A6: only what is written makes them incomplete."""
+    first = world.embedder
+    for text in ("The cat is called Mourek.", "The dog is called Rek."):
+        world.add(text)
+    world.settle()
+    remember, revise = world.services.remember, world.services.revise
+    world.change_embedder(None)
+    scope, request = world.scope(), world.request
+    refused: tuple[Callable[[], object], ...] = (
+        lambda: revise.edit(scope, 1, Edit(version=9, text="else"), request()),
+        lambda: revise.restore(scope, 1, None, request()),
+        lambda: revise.erase(scope, 1, 9, request()),
+        lambda: world.services.merge.merge(
+            scope, Merge(numbers=(1, 99), versions={"1": 1, "99": 1}, text="both"), request()
+        ),
+        lambda: world.services.undo.undo(scope, "1-7", request()),
+        lambda: remember.add(scope, NewMemory(text="tea", category="none such"), request()),
+    )
+    for write in refused:
+        with pytest.raises(PalimpsestError):
+            write()
+    world.change_embedder(first)  # type: ignore[arg-type]
+    assert search(world, "cat called")["degraded"] is None
 
 
 def test_two_that_notice_it_at_once_are_no_obstacle(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
