@@ -209,7 +209,8 @@ def test_a_secret_reaches_the_functions_and_is_nowhere_else(installed: Installat
     assert installed.files_with(canary.encode()) == []
 
 
-def test_what_the_gateway_answers_by_itself_has_our_form(installed: Installation) -> None:
+def test_a_path_that_is_not_there_is_refused(installed: Installation) -> None:
+    """By the gateway; in which form, the emulator does not take from the API's definition (tests/infra does)."""
     answer = installed.caller().ask("GET", "/v1/nothing/of/the/kind")
     assert answer.status in {403, 404}, answer
 

@@ -124,6 +124,47 @@ def test_each_function_has_a_role_of_its_own_with_the_grants_of_its_table(plain:
         assert granted[f"{function.resource}Role"] == wanted, function.name
 
 
+def test_beside_those_of_functions_there_are_two_roles_and_each_may_do_what_it_is_for(
+    found: Expanded,
+) -> None:
+    """What calls a function by the clock may call those of the schedules, and put what failed aside; the gateway may
+    write its log. Nobody else has a role."""
+    roles = {named(name): one["Properties"] for name, one in found.resources("AWS::IAM::Role").items()}
+    assert roles.keys() - {f"{function.resource}Role" for function in FUNCTIONS} == {
+        "ScheduleRole",
+        "GatewayLogRole",
+    }
+    targets = [one["Properties"]["Target"] for one in found.resources("AWS::Scheduler::Schedule").values()]
+    assert {named(one["RoleArn"]["Fn::GetAtt"][0]) for one in targets} == {"ScheduleRole"}
+    needed = {("lambda:InvokeFunction", json.dumps(one["Arn"])) for one in targets}
+    needed |= {("sqs:SendMessage", json.dumps(one["DeadLetterConfig"]["Arn"])) for one in targets}
+    granted = {
+        (action, json.dumps(resource))
+        for role, statement in statements(found)
+        if role == "ScheduleRole"
+        for action in listed(statement["Action"])
+        for resource in listed(statement["Resource"])
+    }
+    assert granted == needed
+    assert "ManagedPolicyArns" not in roles["ScheduleRole"]
+    assert assumed_by(roles["ScheduleRole"]) == ["scheduler.amazonaws.com"]
+    gateway_log = roles["GatewayLogRole"]
+    assert assumed_by(gateway_log) == ["apigateway.amazonaws.com"]
+    assert [json.dumps(one).rpartition("/")[2] for one in gateway_log["ManagedPolicyArns"]] == [
+        'AmazonAPIGatewayPushToCloudWatchLogs"]]}'
+    ]
+    assert "Policies" not in gateway_log
+    (account,) = found.resources("AWS::ApiGateway::Account").values()
+    assert named(account["Properties"]["CloudWatchRoleArn"]["Fn::GetAtt"][0]) == "GatewayLogRole"
+    for function in FUNCTIONS:
+        assert assumed_by(roles[f"{function.resource}Role"]) == ["lambda.amazonaws.com"]
+        assert "ManagedPolicyArns" not in roles[f"{function.resource}Role"]
+
+
+def assumed_by(role: dict[str, Any]) -> list[str]:
+    return [one["Principal"]["Service"] for one in role["AssumeRolePolicyDocument"]["Statement"]]
+
+
 def test_a_role_may_reach_a_model_and_a_secret_only_where_there_are_any() -> None:
     def actions(variant: str) -> set[str]:
         found = expanded(**VARIANTS[variant])
@@ -211,6 +252,20 @@ def test_every_stream_queue_and_schedule_has_a_place_for_what_fails(found: Expan
     called_by_schedules = {"Reconcile", "Cleanup", "Sweep"}
     with_place = {name for name, one in functions(found).items() if "DeadLetterConfig" in one["Properties"]}
     assert with_place == called_by_schedules
+
+
+def test_the_clock_does_what_is_promised_when_it_is_promised(found: Expanded) -> None:
+    schedules = [one["Properties"] for one in found.resources("AWS::Scheduler::Schedule").values()]
+    assert {
+        (one["Target"]["Arn"]["Fn::GetAtt"][0], one["ScheduleExpression"], one["Target"]["Input"])
+        for one in schedules
+    } == {
+        ("Reconcile", "rate(1 hour)", "{}"),
+        ("Reconcile", "cron(15 2 * * ? *)", '{"whole": true}'),
+        ("Cleanup", "cron(45 3 * * ? *)", "{}"),
+        ("Sweep", "rate(5 minutes)", "{}"),
+    }
+    assert {one.get("State", "ENABLED") for one in schedules} == {"ENABLED"}
 
 
 def test_a_message_stays_hidden_for_longer_than_its_function_may_work(found: Expanded) -> None:
