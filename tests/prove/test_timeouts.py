@@ -15,17 +15,7 @@ from chalicelib.search.opensearch.index import OpenSearchIndex
 from chalicelib.sqlite_file import Database
 from tests.prove.concurrency import silences
 from tests.prove.concurrency.outbound import PROBED, sites, unknown_libraries, unprobed
-from tests.prove.concurrency.silences import PROBES, Call, arguments, listen, methods, of_port
-
-PORTS = (
-    ports.MemoryStore,
-    ports.AccountStore,
-    ports.InboxStore,
-    ports.SearchIndex,
-    ports.Embedder,
-    ports.Queue,
-)
-
+from tests.prove.concurrency.silences import PROBES, Call, arguments, asked_ports, listen, methods, of_port
 
 # ---------------------------------------------------------------------------- by the code
 
@@ -48,6 +38,9 @@ def test_no_library_that_reaches_out_came_in_unseen() -> None:
     [
         "import boto3\nboto3.client('s3')",
         "client: Any = boto3.client\nclient('s3', region_name='eu')",
+        "import boto3\nboto3.session.Session().client('sqs')",
+        "import boto3\nmine = boto3.Session()\nmine.client('sqs', region_name='eu')",
+        "from boto3.session import Session\nSession().resource('sqs', config=None)",
         "Config(connect_timeout=1)",
         "Config(connect_timeout=1, read_timeout=None)",
         "Connection(region='eu')",
@@ -100,9 +93,18 @@ def test_nothing_is_waited_for_without_end(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_every_method_of_every_port_is_asked() -> None:
-    for port in PORTS:
+    for port in asked_ports():
         for name, signature in methods(port):
             assert arguments(port, name, signature) or len(signature.parameters) == 1, name
+
+
+def test_every_port_that_may_reach_out_has_a_probe() -> None:
+    asked = {
+        call.name.removeprefix(name).strip().partition(".")[0]
+        for name, probe in PROBES.items()
+        for call in probe("http://127.0.0.1:9", Database())
+    }
+    assert {port.__name__ for port in asked_ports()} <= asked
 
 
 def impatient(url: str, database: Database) -> Iterator[Call]:

@@ -39,6 +39,8 @@ ASKS: dict[str, tuple[str, ...]] = {
     "subprocess.run": ("timeout",),
 }
 """What makes a client or a call, by its last part or its last two, and the keywords that bound it."""
+OF_A_SESSION = ("client", "resource")
+"""What a session of boto3 is asked by, whatever it is called there."""
 IN_PLACE_OF = {"Timeout": "total"}
 """One keyword that does for all the others."""
 
@@ -133,10 +135,13 @@ def _subclasses(trees: Iterable[ast.AST]) -> Mapping[str, tuple[str, ...]]:
 
 def _in(name: str, tree: ast.AST, asks: Mapping[str, tuple[str, ...]]) -> Iterator[Site]:
     aliases = _aliases(tree, asks)
+    makes_clients = any(imported.split(".")[0] == "boto3" for _, imported in _imported(tree))
     for node, _ in with_place(tree):
         if isinstance(node, ast.Call):
             call = aliases.get(dotted(node.func), dotted(node.func))
             wanted = _wanted(call, asks)
+            if makes_clients and isinstance(node.func, ast.Attribute) and node.func.attr in OF_A_SESSION:
+                wanted = ASKS["session.client"]
             if wanted is not None:
                 yield Site(name, node.lineno, call, wanted, _missing(call, node, wanted))
 

@@ -60,6 +60,20 @@ ENTRY = IndexEntry(SPACE, 1, 1, MEMORY)
 VECTOR = Vector(number=1, role="text", model="m", text_hash="h", data=b"\0\0\0\0")
 ACCOUNT = EntityWrite(entity=Account(id="anna", name="Anna", created_at=NOW), expected=None)
 
+ASK_NOBODY: dict[type, str] = {
+    ports.Analyzer: "is a function of its text",
+    ports.Reranker: "has no adapter yet",
+    ports.TokenVerifier: "is asked with a token of its own, by the probe of the key set",
+}
+"""Ports without a probe of all their methods, and why."""
+
+
+def asked_ports() -> list[type]:
+    """All others: those whose adapters may reach out. A new port is one of them."""
+    known = [port for port in vars(ports).values() if getattr(port, "_is_protocol", False)]
+    return [port for port in known if port.__module__ == ports.__name__ and port not in ASK_NOBODY]
+
+
 ARGUMENTS: dict[str, dict[str, Any]] = {
     "scope": {"": SCOPE}, "number": {"": 1}, "numbers": {"": [1]}, "count": {"": 1}, "limit": {"": 5},
     "after": {"": None, "indexed": 0}, "places": {"": [("talk", 1)]}, "at": {"": NOW}, "target": {"": "1"},
@@ -151,6 +165,7 @@ def dynamodb(url: str, database: Database) -> Iterator[Call]:
         (parts.memories, ports.MemoryStore),
         (parts.accounts, ports.AccountStore),
         (parts.inbox, ports.InboxStore),
+        (parts.storage, ports.Storage),
     )
     for target, port in stores:
         connection = target._database.connection
