@@ -56,6 +56,9 @@ class Ranked(NamedTuple):
         return why
 
 
+DECIMALS = 4
+"""Of a score or a share as it is shown. What differs by less, as the same vector does in an index and as it was just
+written, is equal."""
 Values = list[float]
 """One value, 0 to 1, for each candidate, in their order."""
 
@@ -66,7 +69,7 @@ def rank(
     weights: RankingWeights | None = None,
     unrelated: float | None = None,
 ) -> list[Ranked]:
-    """The hits, best first; equal scores by newer (higher) number first (2 ms for 400).
+    """The hits, best first; scores that are equal as they are shown, by newer (higher) number first (2 ms for 400).
 
     Works with any legs: without vectors the order is by words, without words by meaning. `unrelated` is the cosine
     below which texts have nothing in common (the model's relevance threshold): it keeps few and close candidates
@@ -87,7 +90,7 @@ def rank(
     scores = _sum(shares, count)
     names = tuple(shares)
     rows = list(zip(*shares.values(), strict=True)) or [()] * count
-    order = sorted(range(count), key=lambda place: (-scores[place], -hits[place].number))
+    order = sorted(range(count), key=lambda place: (-round(scores[place], DECIMALS), -hits[place].number))
     return [Ranked(hits[place].number, scores[place], hits[place], names, rows[place]) for place in order]
 
 

@@ -107,7 +107,7 @@ def main(arguments: Sequence[str]) -> int:
     report.add("throughput: of what the bare server does", reads.a_second / bare)
     report.say(
         f"threads no answer holds another request's data: {len(reads.times):,} requests of {asked.clients} clients, "
-        f"found {len(reads.wrong)}"
+        f"found {len(reads.wrong)}, seeds 0 to {asked.clients - 1}"
     )
     return report.end(asked)
 

@@ -19,7 +19,6 @@ class Later(StrEnum):
     CHAT_BRAIN = "the chat brain: no model reads what was recalled, and no prompt is made, before"
     DISCORD = "the Discord channel: there is no endpoint of it before"
     TELEGRAM = "the Telegram channel: there is no endpoint of it before"
-    DEPLOYMENT = "the deployment to AWS: there is no gateway and no function in front before"
     SERVERLESS = "a target for serverless vector collections: the adapter takes managed or own nodes only"
 
 
@@ -459,17 +458,17 @@ ROWS: dict[str, Row] = {
             "tests/unit/local/test_front.py::test_bytes_are_answered_as_bytes",
             "tests/unit/local/test_front.py::test_any_bytes_reach_the_app_as_they_were_sent",
         ),
-        later=Later.DEPLOYMENT,
     ),
     "aws/chalice#637": Row(
         "Nothing runs after the response.",
-        ("tests/unit/jobs/test_stream.py::test_a_new_job_is_sent_to_the_queue_once",),
-        later=Later.DEPLOYMENT,
+        (
+            "tests/unit/jobs/test_stream.py::test_a_new_job_is_sent_to_the_queue_once",
+            "tests/deployed/test_deployed.py::test_a_job_goes_through_the_stream_and_the_queue_to_its_worker",
+        ),
     ),
     "aws/chalice#1580, #537": Row(
         "Work took longer than the gateway waits.",
         ("tests/architecture/test_code.py::test_tables_answer_well_before_the_gateway_gives_up",),
-        later=Later.DEPLOYMENT,
     ),
     # DynamoDB and PynamoDB
     "pynamodb/PynamoDB#1247": Row(

@@ -192,7 +192,7 @@ def main() -> int:
     for one in found:
         print(one)
     print(
-        f"S1 no cross-tenant read: {done:,} attempts, foreign canaries or changes {len(found)}, seed {told.seed}"
+        f"S1 no cross-tenant read: {done:,} attempts, foreign canaries or changes found {len(found)}, seed {told.seed}"
     )
     return 1 if found else 0
 

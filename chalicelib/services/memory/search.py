@@ -13,7 +13,7 @@ from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
 from chalicelib.domain.projection import ALL_LEGS, OWN_LEGS, Hit, IndexEntry, IndexQuery
 from chalicelib.domain.query_facts import query_facts
-from chalicelib.domain.ranking import RankingWeights, rank
+from chalicelib.domain.ranking import DECIMALS, RankingWeights, rank
 from chalicelib.domain.recall_limits import Thresholds
 from chalicelib.errors import EmbeddingError, SearchIndexError
 from chalicelib.ports import Analyzer, MemoryStore, Reranker, SearchIndex
@@ -178,7 +178,7 @@ class Finder:
                 memory = memories.get(place.number)
                 if memory is None or not wanted.matches(memory) or not gate.passes(memory, place.hit):
                     continue
-                found.append(Found(memory, round(place.score, 4), rounded(place.why), place.hit))
+                found.append(Found(memory, round(place.score, DECIMALS), rounded(place.why), place.hit))
                 if len(found) == limit:
                     return found
         return found
@@ -188,7 +188,7 @@ class Finder:
             return found
         scores = self.reranker.scores(text, [one.memory.words for one in found])
         better = [
-            one._replace(score=round(score, 4), why={**one.why, "reranker": score})
+            one._replace(score=round(score, DECIMALS), why={**one.why, "reranker": score})
             for one, score in zip(found, scores, strict=True)
         ]
         return sorted(better, key=lambda one: (-one.score, -one.memory.number))
@@ -205,7 +205,7 @@ class Finder:
                 continue
             share = self.analyzer.coverage(stems, self.analyzer.stems(memory.words))
             if share >= related.relevance_words and share > 0:
-                found.append(Found(memory, round(share, 4), {"words": round(share, 4)}, None))
+                found.append(Found(memory, round(share, DECIMALS), {"words": round(share, DECIMALS)}, None))
         best = sorted(found, key=lambda one: (-one.score, -one.memory.number))[:limit]
         return Finding(best, "words", why)
 
@@ -220,8 +220,8 @@ def _lacks_vectors(query: IndexQuery, hits: Sequence[Hit]) -> bool:
 
 
 def rounded(why: dict[str, float]) -> dict[str, float]:
-    """Shares as they are shown: four decimals, those of nothing left out."""
-    return {signal: share for signal, exact in why.items() if (share := round(exact, 4))}
+    """Shares as they are shown, those of nothing left out."""
+    return {signal: share for signal, exact in why.items() if (share := round(exact, DECIMALS))}
 
 
 class _Gate:

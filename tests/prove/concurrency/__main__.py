@@ -68,8 +68,9 @@ def no_lost_update(stores: Sequence[str], edits: int | None, seed: int) -> tuple
     )
     for one in differences[:20]:
         print(f"  {one}")
+    writers = ", ".join(f"{FULL[store].writers} on {store}" for store in stores)
     line = (
-        f"R7 no update is lost between {WRITERS} writers ({', '.join(stores)}): {acknowledged:,} edits and {added:,} "
+        f"R7 no update is lost between many writers ({writers}): {acknowledged:,} edits and {added:,} "
         f"adds, {conflicts:,} conflicts, lost {lost}, doubled {doubled}; {LAGGING + 1} projectors over {projected.records:,} "
         f"records, difference {len(differences)}, found {found + len(differences)}, seed {seed}"
     )

@@ -87,7 +87,7 @@ def summary(whole: Outcome, seed: int) -> str:
     return (
         f"R1 no acknowledged write is lost: {whole.fired.total():,} faults, {whole.tally.acknowledged:,} acknowledged, "
         f"lost {len(found.lost)}, phantom {len(found.phantom)}, doubled {len(found.doubled)}, "
-        f"wrong answers {len(found.wrong)}, seed {seed}"
+        f"wrong answers {len(found.wrong)}, found {len(found.all())}, seed {seed}"
     )
 
 

@@ -258,3 +258,10 @@ def _seconds(work: object) -> float:
     began = time.process_time()
     work()  # type: ignore[operator]
     return time.process_time() - began
+
+
+def test_what_is_shown_as_equal_is_ordered_by_number_whatever_the_last_digits_say() -> None:
+    """The same vector compared in the index and as it was just written differs in its last digits."""
+    for noise in (-1e-8, 0.0, 1e-8):
+        candidates = [found(1, meaning=0.9), found(2, meaning=0.8 + noise), found(3, meaning=0.8)]
+        assert order([*candidates, found(4, meaning=0.7)]) == [1, 3, 2, 4]
