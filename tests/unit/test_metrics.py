@@ -4,11 +4,13 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from chalicelib.domain.drafts import Recall, Search
+from chalicelib.jobs.schedules import reconcile
 from chalicelib.jobs.stream import project_changes
 from chalicelib.stores.dynamodb import keys
 from tests.fakes.client import Client
@@ -101,3 +103,16 @@ def test_a_step_of_background_work_that_fails(world: World, stream: io.StringIO)
     said = counted(stream)
     assert (said["projection_failed"], said["failures.stream"]) == (1, 1)
     assert "projection_lag" not in said
+
+
+def test_what_was_repaired_in_the_index(world: World, stream: io.StringIO) -> None:
+    Client(world)
+    world.add_facts(5)
+    world.settle()
+    memories = list(world.parts.memories.get_many(world.scope(), [2, 4]).values())
+    entries, _ = world.services.projector.entries(world.scope(), memories)
+    world.parts.index.repair([replace(entry, vectors={}) for entry in entries])
+    reconcile({"whole": True}, None)
+    assert counted(stream)["reconciled"] == 2
+    reconcile({"whole": True}, None)
+    assert counted(stream)["reconciled"] == 2
