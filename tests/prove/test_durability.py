@@ -1,7 +1,7 @@
 """What a laptop acknowledged is there, whatever happens to its process, its disk and its folder.
 
 A slice; `python -m tests.prove.durability` is the full size. That kills, torn logs and old folders would find a fault is
-shown by planting one; the full disk counts every acknowledged write in the file, and starts count the winners.
+shown by planting one; the full disk looks for every acknowledged write in the list, and starts count the winners.
 """
 
 import random

@@ -41,6 +41,8 @@ def test_no_library_that_reaches_out_came_in_unseen() -> None:
         "import boto3\nboto3.session.Session().client('sqs')",
         "import boto3\nmine = boto3.Session()\nmine.client('sqs', region_name='eu')",
         "from boto3.session import Session\nSession().resource('sqs', config=None)",
+        "from boto3.session import Session\nmake = Session().client\nmake('sqs')",
+        "from botocore.session import Session\ndef of(aws: Session): return aws.client('sqs')",
         "Config(connect_timeout=1)",
         "Config(connect_timeout=1, read_timeout=None)",
         "Connection(region='eu')",

@@ -39,6 +39,7 @@ ASKS: dict[str, tuple[str, ...]] = {
     "subprocess.run": ("timeout",),
 }
 """What makes a client or a call, by its last part or its last two, and the keywords that bound it."""
+AWS = {"boto3", "botocore"}
 OF_A_SESSION = ("client", "resource")
 """What a session of boto3 is asked by, whatever it is called there."""
 IN_PLACE_OF = {"Timeout": "total"}
@@ -135,15 +136,30 @@ def _subclasses(trees: Iterable[ast.AST]) -> Mapping[str, tuple[str, ...]]:
 
 def _in(name: str, tree: ast.AST, asks: Mapping[str, tuple[str, ...]]) -> Iterator[Site]:
     aliases = _aliases(tree, asks)
-    makes_clients = any(imported.split(".")[0] == "boto3" for _, imported in _imported(tree))
+    makes_clients = any(imported.split(".")[0] in AWS for _, imported in _imported(tree))
+    of_session = _of_session(tree) if makes_clients else set()
     for node, _ in with_place(tree):
         if isinstance(node, ast.Call):
             call = aliases.get(dotted(node.func), dotted(node.func))
             wanted = _wanted(call, asks)
-            if makes_clients and isinstance(node.func, ast.Attribute) and node.func.attr in OF_A_SESSION:
+            if (makes_clients and _asks_session(node.func)) or dotted(node.func) in of_session:
                 wanted = ASKS["session.client"]
             if wanted is not None:
                 yield Site(name, node.lineno, call, wanted, _missing(call, node, wanted))
+
+
+def _asks_session(called: ast.expr) -> bool:
+    return isinstance(called, ast.Attribute) and called.attr in OF_A_SESSION
+
+
+def _of_session(tree: ast.AST) -> set[str]:
+    """Names for what makes a client: `make = Session().client`."""
+    return {
+        dotted(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and _asks_session(node.value)
+        for target in node.targets
+    }
 
 
 def _wanted(call: str, asks: Mapping[str, tuple[str, ...]]) -> tuple[str, ...] | None:

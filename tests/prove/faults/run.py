@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,6 +19,7 @@ from chalicelib.domain.projection import IndexEntry
 from chalicelib.domain.scope import Space
 from chalicelib.domain.vitality import Retention
 from chalicelib.jobs import schedules
+from chalicelib.services import comparison
 from tests.prove.faults.book import Book
 from tests.prove.faults.comparison import Comparison
 from tests.prove.faults.customer import Customer, Findings, Tally
@@ -141,8 +143,8 @@ class Program:
             self.stage.work(lambda: self.stage.world.services.rebuild.rebuild(), faults=1)
 
     def _damage_index(self) -> None:
-        """Somebody else wrote to the index: some memories as they were before, and one that never was. The clock finds
-        it, tried again after each failure."""
+        """Somebody else wrote to the index: some memories as they were before, and one that never was. A diagnosis
+        looks into it; the clock finds it, tried again after each failure."""
         index = self.stage.truth.index
         for book in self.books:
             some = [told.memory for told in book.some(State.ACTIVE)][:3]
@@ -153,8 +155,16 @@ class Program:
                     [IndexEntry(book.space, one.number, one.revision, one) for one in [*old, *never]]
                 )
         self.stage.world.later(minutes=2)  # what was written just now is the projector's business
+        for book in self.books:
+            self.stage.work(partial(self._look_into, book.space), faults=1)
         for faults in (1, 1, 1, 1, 0):
             self.stage.work(self.stage.reconcile, faults)
+
+    def _look_into(self, space: Space) -> None:
+        """As a diagnosis does."""
+        services = self.stage.world.services
+        parts, embedding = services.parts, services.remember.embedding
+        comparison.Comparison(parts.memories, parts.index, embedding, self.stage.world.clock).look(space)
 
     def _minutes_later(self) -> None:
         self.stage.world.later(minutes=7)
