@@ -73,6 +73,15 @@ def test_what_was_acknowledged_is_there_once(seed: int) -> None:
     assert {kind for _, kind in outcome.fired} == set(Kind)
 
 
+def test_a_fault_that_seldom_comes_is_made_to_come() -> None:
+    """What chance has left out when all else is reached: the programs that follow have these faults only."""
+    rare = frozenset({("MemoryStore.waiting", Kind.THROTTLE), ("MemoryStore.categories", Kind.KILL)})
+    outcome = run_program(3, 25, only=rare)
+    assert outcome.findings.all() == []
+    assert outcome.fired.keys() & rare
+    assert outcome.fired.keys() <= rare
+
+
 def test_what_was_acknowledged_is_there_once_on_dynamodb() -> None:
     outcome = run_program(6, 25, DynamoStage)
     assert outcome.findings.all() == []

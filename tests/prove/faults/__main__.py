@@ -11,10 +11,11 @@ import argparse
 import logging
 import sys
 import time
+from collections.abc import Iterable
 
 from tests.prove.faults.dynamo_stage import DynamoStage
 from tests.prove.faults.founding import found
-from tests.prove.faults.injector import Injector
+from tests.prove.faults.injector import Injector, Site
 from tests.prove.faults.kinds import Kind, expected, undecided
 from tests.prove.faults.run import Outcome, run_program
 
@@ -43,9 +44,12 @@ def run(faults: int, acknowledged: int, seed: int) -> Outcome:
     for number in range(PROGRAMS):
         if whole.findings.all() or _enough(whole, faults, acknowledged):
             break
-        on_dynamodb = number % ON_DYNAMODB == 0 or _only_dynamodb_lacks(whole, faults, acknowledged)
+        only = frozenset(lacking(whole)) if _reached(whole, faults, acknowledged) else frozenset()
+        on_dynamodb = _is_on_dynamodb(number, only)
         program = seed * 1_000 + number
-        whole.add(one(program, on_dynamodb=on_dynamodb), f"program {program}{' on DynamoDB' * on_dynamodb}")
+        told = "".join(f" --only '{one}'" for one in _told(only))
+        name = f"--program {program}{' --dynamodb' * on_dynamodb}{told}"
+        whole.add(one(program, on_dynamodb=on_dynamodb, only=only), name)
         if number % 10 == 9:
             print(
                 f"{number + 1} programs: {whole.fired.total():,} faults, {whole.tally.acknowledged:,} acknowledged",
@@ -54,31 +58,36 @@ def run(faults: int, acknowledged: int, seed: int) -> Outcome:
     return whole
 
 
-def one(program: int, *, on_dynamodb: bool) -> Outcome:
-    """One program, by its seed."""
-    return run_program(program, DYNAMO_STEPS, DynamoStage) if on_dynamodb else run_program(program)
+def one(program: int, *, on_dynamodb: bool, only: frozenset[Site] = frozenset()) -> Outcome:
+    """One program, by its seed; `only` these (method, kind) fail, or all."""
+    if on_dynamodb:
+        return run_program(program, DYNAMO_STEPS, DynamoStage, only=only)
+    return run_program(program, only=only)
+
+
+def _is_on_dynamodb(number: int, only: frozenset[Site]) -> bool:
+    """Whether this program has its stores there: one of a few; when only some faults are left, wherever they are."""
+    if not only:
+        return number % ON_DYNAMODB == 0
+    below = {site.startswith("DynamoDB.") for site, _ in only}
+    return number % 2 == 0 if len(below) == 2 else below == {True}
 
 
 def _reached(whole: Outcome, faults: int, acknowledged: int) -> bool:
     return whole.fired.total() >= faults and whole.tally.acknowledged >= acknowledged
 
 
-def _only_dynamodb_lacks(whole: Outcome, faults: int, acknowledged: int) -> bool:
-    left = lacking(whole)
-    return (
-        _reached(whole, faults, acknowledged)
-        and bool(left)
-        and all(site.startswith("DynamoDB") for site in left)
-    )
-
-
 def _enough(whole: Outcome, faults: int, acknowledged: int) -> bool:
     return _reached(whole, faults, acknowledged) and not lacking(whole)
 
 
-def lacking(whole: Outcome) -> list[str]:
+def lacking(whole: Outcome) -> set[Site]:
     """Every (method, kind) of the table that never fired."""
-    return sorted(f"{site}: {kind}" for site, kind in expected("SQLite", "DynamoDB") - set(whole.fired))
+    return expected("SQLite", "DynamoDB") - set(whole.fired)
+
+
+def _told(sites: Iterable[Site]) -> list[str]:
+    return sorted(f"{site}: {kind}" for site, kind in sites)
 
 
 def summary(whole: Outcome, seed: int) -> str:
@@ -99,17 +108,23 @@ def main() -> int:
     asked.add_argument("--seed", type=int, default=1)
     asked.add_argument("--program", type=int, help="only this program")
     asked.add_argument("--dynamodb", action="store_true", help="run it on DynamoDB")
+    asked.add_argument(
+        "--only", action="append", default=[], help="only this 'Port.method: kind' fails in it"
+    )
     told = asked.parse_args()
     logging.disable(logging.CRITICAL)
     if told.program is not None:
-        findings = one(told.program, on_dynamodb=told.dynamodb).findings.all()
+        only = frozenset(
+            site for site in expected("SQLite", "DynamoDB") if set(_told([site])) & set(told.only)
+        )
+        findings = one(told.program, on_dynamodb=told.dynamodb, only=only).findings.all()
         print(*findings, sep="\n")
         return 1 if findings else 0
     started = time.monotonic()
     whole = run(told.faults, told.acknowledged, told.seed)
     problems = [*undecided(), *whole.findings.all()]
     if not whole.findings.all():
-        problems += [f"never fired: {one}" for one in lacking(whole)]
+        problems += [f"never fired: {one}" for one in _told(lacking(whole))]
         problems += [f"never done: {one}" for one in OPERATIONS if not whole.tally.ops[one]]
         problems += (
             [] if _enough(whole, told.faults, told.acknowledged) else ["not as many as were asked for"]

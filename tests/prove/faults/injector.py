@@ -33,10 +33,12 @@ class Attempt:
 
 
 class Injector:
-    """Decides which call fails, how; and remembers. `around` makes the parts that ask it."""
+    """Decides which call fails, how; and remembers. `around` makes the parts that ask it. `only`: the (method, kind)
+    that may fail; all when empty."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, only: frozenset[Site] = frozenset()) -> None:
         self._chance = random.Random(seed)
+        self._only = only
         self._left = 0
         self._failures: Counter[str] = Counter()
         self.fired: Counter[Site] = Counter()
@@ -64,6 +66,9 @@ class Injector:
         """How this call is to fail, if it is. What has seldom failed is the likelier to."""
         if not self._left or not decision.kinds:
             return None
+        if self._only:
+            kinds = sorted(kind for kind in decision.kinds if (site, kind) in self._only)
+            return self._chance.choice(kinds) if kinds else None
         if self._chance.random() > max(RARE, 0.5 / (1 + self._failures[site])):
             return None
         kinds = sorted(decision.kinds)

@@ -209,12 +209,17 @@ def _repeatable_ids(seed: int) -> Iterator[None]:
 
 @contextmanager
 def opened(
-    seed: int, make: MakeStage = Stage, plant: Plant = lambda parts: parts, *, on_disk: bool = False
+    seed: int,
+    make: MakeStage = Stage,
+    plant: Plant = lambda parts: parts,
+    *,
+    on_disk: bool = False,
+    only: frozenset[Site] = frozenset(),
 ) -> Iterator[Stage]:
-    """A new installation, whose faults are chosen by `seed`."""
+    """A new installation, whose faults are chosen by `seed`, of `only` these or of all."""
     before = bootstrap._services
     with tempfile.TemporaryDirectory() as folder, _repeatable_ids(seed):
-        stage = make(Injector(seed), plant, Path(folder) / "palimpsest.sqlite" if on_disk else None)
+        stage = make(Injector(seed, only), plant, Path(folder) / "palimpsest.sqlite" if on_disk else None)
         try:
             yield stage
         finally:
@@ -223,10 +228,14 @@ def opened(
 
 
 def run_program(
-    seed: int, steps: int = STEPS, make: MakeStage = Stage, plant: Plant = lambda parts: parts
+    seed: int,
+    steps: int = STEPS,
+    make: MakeStage = Stage,
+    plant: Plant = lambda parts: parts,
+    only: frozenset[Site] = frozenset(),
 ) -> Outcome:
-    """One program from its first step to the comparison."""
-    with opened(seed, make, plant, on_disk=seed % ON_DISK == 3) as stage:
+    """One program from its first step to the comparison; `only` these (method, kind) fail, or all."""
+    with opened(seed, make, plant, on_disk=seed % ON_DISK == 3, only=only) as stage:
         program = Program(stage, seed)
         findings = program.run(steps)
         return Outcome(findings, program.customer.tally, stage.injector.fired, stage.starts)
