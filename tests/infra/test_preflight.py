@@ -1,14 +1,17 @@
 """What a person is told before anything is changed."""
 
+import subprocess
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
+from infra.aws import __main__ as command
 from infra.aws import preflight, shell
 from infra.aws.clouds import Cloud
-from infra.aws.preflight import NotReadyError, look
+from infra.aws.preflight import NotReadyError, Ready, look
 
 
 class Account:
@@ -97,3 +100,45 @@ def test_all_that_is_missing_is_said_at_once(tools: Path) -> None:
     lines = told(Account(region=None, signed_in=False), PALIMPSEST_EMBEDDER="openai")
     assert [line.split()[0] for line in lines[:3]] == ["Node.js", "No", "No"]
     assert any("EMBEDDING" in line for line in lines[3:])
+
+
+NO_NODE = "Node.js and the cdk command are not installed"
+REFUSED = "AWS refuses these credentials (ExpiredToken)"
+NO_REGION = "No AWS region is set"
+
+
+@pytest.mark.parametrize("asked", ["deploy", "diff", "destroy"])
+@pytest.mark.parametrize("missing", [NO_NODE, REFUSED, NO_REGION])
+def test_a_command_ends_before_it_changes_anything(
+    asked: str,
+    missing: str,
+    tools: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """An account that is asked for more than the preflight asks, a command that is run, and a folder that is made fail here."""
+    if missing == NO_NODE:
+        tools.unlink()
+    account = Account(
+        region=None if missing == NO_REGION else "eu-central-1",
+        says=refusal("ExpiredToken") if missing == REFUSED else None,
+    )
+
+    def looked(environ: Mapping[str, str]) -> Ready:
+        return look(environ, lambda: cast(Cloud, account))
+
+    def ran(*words: Any, **_: Any) -> None:
+        pytest.fail(f"it ran {words}")
+
+    monkeypatch.setattr(command, "look", looked)
+    monkeypatch.setattr(command, "WORK", tmp_path / "work")
+    monkeypatch.setattr(shell, "environment", dict)
+    monkeypatch.setattr(subprocess, "run", ran)
+    assert command.main([asked]) == 2
+    said = capsys.readouterr()
+    first, line = said.err.splitlines()
+    assert first == "Nothing was changed. Before this can work:"
+    assert line.startswith(f"  {missing}")
+    assert said.out == ""
+    assert not (tmp_path / "work").exists()

@@ -11,7 +11,7 @@ from chalicelib.settings import Settings, SettingsError, secret_names
 from chalicelib.stores.dynamodb.tables import DEFINITIONS
 from infra.aws import gateway
 from infra.aws.acknowledged import ACKNOWLEDGED
-from infra.aws.functions import FUNCTIONS
+from infra.aws.functions import FUNCTIONS, Function
 from infra.aws.wanted import wanted
 from tests.infra.expanded import Expanded, expanded, findings, made_of, named
 
@@ -19,6 +19,7 @@ CANARY = "canary-8f2c"
 pytestmark = pytest.mark.xdist_group("stacks")  # each stack is made once
 
 WITH_SECRETS = "an OpenSearch of one's own, and a model of an endpoint"
+WITH_BEDROCK = "a domain of one's own, and Bedrock"
 VARIANTS: dict[str, dict[str, str]] = {
     "as it comes": {},
     "two nodes": {"DEPLOY_SEARCH_NODES": "2"},
@@ -31,7 +32,7 @@ VARIANTS: dict[str, dict[str, str]] = {
         "EMBEDDING_MODEL": "text-embedding-3-small",
         "EMBEDDING_KEY": f"{CANARY}-key",
     },
-    "a domain of one's own, and Bedrock": {
+    WITH_BEDROCK: {
         "OPENSEARCH_URL": "https://search-mine.eu-central-1.es.amazonaws.com",
         "OPENSEARCH_SIGN": "true",
         "DEPLOY_SEARCH_ARN": "arn:aws:es:eu-central-1:123456789012:domain/mine",
@@ -112,16 +113,110 @@ def test_no_action_has_a_wildcard_and_resources_are_listed(found: Expanded) -> N
             assert set(actions) <= knows_none, (role, actions)
 
 
-def test_each_function_has_a_role_of_its_own_with_the_grants_of_its_table(plain: Expanded) -> None:
-    granted: dict[str, set[str]] = {}
-    for role, statement in statements(plain):
-        granted.setdefault(role, set()).update(listed(statement["Action"]))
-    roles = [one["Properties"]["Role"]["Fn::GetAtt"][0] for one in functions(plain).values()]
-    assert len(set(roles)) == len(FUNCTIONS)
-    absent = {"model", "secret"}  # nothing of the kind is in this deployment
+THINGS = {
+    "memory": ["MemoryTable.Arn"],
+    "memory indexes": ["MemoryTable.Arn/index/by_time", "MemoryTable.Arn/index/by_link"],
+    "memory stream": ["MemoryTable.StreamArn"],
+    "account": ["AccountTable.Arn"],
+    "inbox": ["InboxTable.Arn"],
+    "queue": ["InboxQueue.Arn"],
+    "stream failures": ["StreamFailuresQueue.Arn"],
+    "schedule failures": ["ScheduleFailuresQueue.Arn"],
+    "search": ["Search.Arn/*"],
+    "traces": ["*"],
+    "streams": ["*"],
+}
+"""What a grant is on, but for the log, which each function has of its own."""
+THINGS_OF: dict[str, dict[str, list[str]]] = {
+    "as it comes": {},
+    "two nodes": {},
+    WITH_SECRETS: {"search": [], "secret": ["Settings.Id"]},
+    WITH_BEDROCK: {
+        "search": ["arn:aws:es:eu-central-1:123456789012:domain/mine/*"],
+        "model": ["arn:AWS::Partition:bedrock:AWS::Region::foundation-model/amazon.titan-embed-text-v2:0"],
+    },
+}
+"""What is different in a variant. Without an entry here there is no model and no secret."""
+
+
+def told(found: Expanded, value: Any) -> str:
+    """What a value of a template is: `MemoryTable.Arn`, wherever it comes from."""
+    if isinstance(value, str):
+        return value
+    ((how, what),) = value.items()
+    if how == "Fn::ImportValue":
+        (output,) = [
+            one["Value"]
+            for one in found.data["Outputs"].values()
+            if one.get("Export", {}).get("Name", "") == what
+        ]
+        return told(found, output)
+    if how == "Fn::Join":
+        return str(what[0]).join(told(found, part) for part in what[1])
+    if how == "Fn::GetAtt":
+        return f"{named(what[0])}.{what[1]}"
+    assert how == "Ref"
+    return named(what)
+
+
+def allowed(found: Expanded) -> dict[str, list[tuple[str, str]]]:
+    """What each role's own policies allow: actions, each with what it is on."""
+    made: dict[str, list[tuple[str, str]]] = {}
+    for role, statement in statements(found):
+        assert statement.keys() == {"Effect", "Action", "Resource"}, role
+        made.setdefault(role, []).extend(
+            (action, told(found, resource))
+            for action in listed(statement["Action"])
+            for resource in listed(statement["Resource"])
+        )
+    return made
+
+
+def expected(function: Function, variant: str) -> list[tuple[str, str]]:
+    """What the table of functions asks for, in a variant."""
+    things = {**THINGS, "log": [f"{function.resource}Log.Arn"], **THINGS_OF[variant]}
+    return [
+        (action, thing)
+        for grant in function.grants
+        for action in grant.actions
+        for thing in things.get(grant.on, [])
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_each_function_has_a_role_of_its_own_with_the_grants_of_its_table(variant: str) -> None:
+    """Each action on just what it is meant on. That a function needs it: `test_grants`."""
+    check_roles_of_functions(expanded(**VARIANTS[variant]), variant)
+
+
+def check_roles_of_functions(found: Expanded, variant: str) -> None:
+    made = functions(found)
+    roles = {name: told(found, one["Properties"]["Role"]) for name, one in made.items()}
+    assert roles == {function.resource: f"{function.resource}Role.Arn" for function in FUNCTIONS}
+    granted = allowed(found)
     for function in FUNCTIONS:
-        wanted = {action for grant in function.grants if grant.on not in absent for action in grant.actions}
-        assert granted[f"{function.resource}Role"] == wanted, function.name
+        wanted = expected(function, variant)
+        assert sorted(granted[f"{function.resource}Role"]) == sorted(wanted), function.name
+
+
+def test_what_a_function_is_connected_to_is_what_its_role_is_on(found: Expanded) -> None:
+    """The ends of what Lambda does with the role: its events, its log, and where it puts what failed."""
+    granted = {role: set(allowing) for role, allowing in allowed(found).items()}
+    for name, function in functions(found).items():
+        said = function["Properties"]
+        group = said["LoggingConfig"]["LogGroup"]
+        assert ("logs:PutLogEvents", f"{told(found, group)}.Arn") in granted[f"{name}Role"]
+        if "DeadLetterConfig" in said:
+            put = told(found, said["DeadLetterConfig"]["TargetArn"])
+            assert ("sqs:SendMessage", put) in granted[f"{name}Role"]
+    mappings = found.resources("AWS::Lambda::EventSourceMapping")
+    stream, inbox = mappings["OnChanges"]["Properties"], mappings["OnMessages"]["Properties"]
+    assert told(found, stream["FunctionName"]) == "Stream.Arn"
+    assert told(found, inbox["FunctionName"]) == "Inbox.Arn"
+    assert ("dynamodb:GetRecords", told(found, stream["EventSourceArn"])) in granted["StreamRole"]
+    put = told(found, stream["DestinationConfig"]["OnFailure"]["Destination"])
+    assert ("sqs:SendMessage", put) in granted["StreamRole"]
+    assert ("sqs:ReceiveMessage", told(found, inbox["EventSourceArn"])) in granted["InboxRole"]
 
 
 def test_beside_those_of_functions_there_are_two_roles_and_each_may_do_what_it_is_for(
@@ -148,6 +243,8 @@ def test_beside_those_of_functions_there_are_two_roles_and_each_may_do_what_it_i
     assert granted == needed
     assert "ManagedPolicyArns" not in roles["ScheduleRole"]
     assert assumed_by(roles["ScheduleRole"]) == ["scheduler.amazonaws.com"]
+    (trust,) = roles["ScheduleRole"]["AssumeRolePolicyDocument"]["Statement"]
+    assert trust["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
     gateway_log = roles["GatewayLogRole"]
     assert assumed_by(gateway_log) == ["apigateway.amazonaws.com"]
     assert [json.dumps(one).rpartition("/")[2] for one in gateway_log["ManagedPolicyArns"]] == [
@@ -172,9 +269,9 @@ def test_a_role_may_reach_a_model_and_a_secret_only_where_there_are_any() -> Non
 
     bedrock, secret = "bedrock:InvokeModel", "secretsmanager:GetSecretValue"
     assert {bedrock, secret} & actions("as it comes") == set()
-    own = actions("an OpenSearch of one's own, and a model of an endpoint")
+    own = actions(WITH_SECRETS)
     assert ({bedrock, secret} & own, any(action.startswith("es:") for action in own)) == ({secret}, False)
-    assert {bedrock, secret} & actions("a domain of one's own, and Bedrock") == {bedrock}
+    assert {bedrock, secret} & actions(WITH_BEDROCK) == {bedrock}
 
 
 # ---------------------------------------------------------------------------- functions
@@ -266,6 +363,8 @@ def test_the_clock_does_what_is_promised_when_it_is_promised(found: Expanded) ->
         ("Sweep", "rate(5 minutes)", "{}"),
     }
     assert {one.get("State", "ENABLED") for one in schedules} == {"ENABLED"}
+    assert {one.get("ScheduleExpressionTimezone", "UTC") for one in schedules} == {"UTC"}
+    assert {one["FlexibleTimeWindow"]["Mode"] for one in schedules} == {"OFF"}, "at the time, not around it"
 
 
 def test_a_message_stays_hidden_for_longer_than_its_function_may_work(found: Expanded) -> None:
@@ -468,9 +567,7 @@ def test_what_only_a_laptop_has_is_passed_over() -> None:
 
 @pytest.mark.parametrize("said", ["true", "1", "yes", "on", "y", "t", "TRUE"])
 def test_a_switch_means_the_same_to_the_deployment_and_to_the_functions(said: str) -> None:
-    stated = {
-        f"PALIMPSEST_{name}": value for name, value in VARIANTS["a domain of one's own, and Bedrock"].items()
-    }
+    stated = {f"PALIMPSEST_{name}": value for name, value in VARIANTS[WITH_BEDROCK].items()}
     assert wanted(stated | {"PALIMPSEST_OPENSEARCH_SIGN": said}).signs is True
 
 

@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 
 from chalicelib.domain.drafts import Recall, Search
+from chalicelib.jobs import schedules
 from chalicelib.jobs.schedules import reconcile
 from chalicelib.jobs.stream import project_changes
+from chalicelib.services.memory.project import Reconciler
 from chalicelib.stores.dynamodb import keys
 from tests.fakes.client import Client
 from tests.fakes.world import World
@@ -109,10 +111,30 @@ def test_what_was_repaired_in_the_index(world: World, stream: io.StringIO) -> No
     Client(world)
     world.add_facts(5)
     world.settle()
-    memories = list(world.parts.memories.get_many(world.scope(), [2, 4]).values())
+    _lose_vectors(world, 2, 4)
+    reconcile({"whole": True}, None)
+    assert counted(stream)["reconciled"] == 2
+    reconcile({"whole": True}, None)
+    assert counted(stream)["reconciled"] == 2
+
+
+def test_what_was_repaired_after_a_sample_is_counted_once(
+    world: World, stream: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sample sees two of five; then all is compared, and the other three are."""
+    Client(world)
+    world.add_facts(5)
+    world.settle()
+    _lose_vectors(world, 1, 2, 3, 4, 5)
+    monkeypatch.setattr(schedules, "SAMPLE", 2)
+    monkeypatch.setattr(Reconciler, "_somewhere", lambda *_: 3)
+    reconcile({}, None)
+    assert counted(stream)["reconciled"] == 5
+    reconcile({}, None)
+    assert counted(stream)["reconciled"] == 5
+
+
+def _lose_vectors(world: World, *numbers: int) -> None:
+    memories = list(world.parts.memories.get_many(world.scope(), numbers).values())
     entries, _ = world.services.projector.entries(world.scope(), memories)
     world.parts.index.repair([replace(entry, vectors={}) for entry in entries])
-    reconcile({"whole": True}, None)
-    assert counted(stream)["reconciled"] == 2
-    reconcile({"whole": True}, None)
-    assert counted(stream)["reconciled"] == 2
