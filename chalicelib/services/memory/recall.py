@@ -9,6 +9,7 @@ from typing import Any, Literal
 from chalicelib.domain.drafts import Recall, Search
 from chalicelib.domain.filters import MemoryFilter
 from chalicelib.domain.memory import Memory
+from chalicelib.domain.ranking import DECIMALS
 from chalicelib.domain.scope import Right, Scope, SpaceKind
 from chalicelib.errors import ForbiddenError, InvalidError, StoreError
 from chalicelib.observability import count
@@ -106,7 +107,9 @@ class SearchAndRecall:
         rows = self.store.page(here.scope, after=None, limit=500, newest_first=True)
         matching = [memory for memory in rows if asked.matches(memory)][:limit]
         found = [
-            Found(memory, round(1 / (place + 1), 4), {"recency": round(1 / (place + 1), 4)}, None)
+            Found(
+                memory, round(1 / (place + 1), DECIMALS), {"recency": round(1 / (place + 1), DECIMALS)}, None
+            )
             for place, memory in enumerate(matching)
         ]
         return Finding(found, "recency", None)
